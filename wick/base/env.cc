@@ -54,7 +54,8 @@ std::optional<Index> env_bytes(const char* variable) {
       throw bad_value(variable, *text, kWanted);
     }
   }
-  if (value > (std::numeric_limits<Index>::max() >> shift)) throw bad_value(variable, *text, kWanted);
+  if (value > (std::numeric_limits<Index>::max() >> shift))
+    throw bad_value(variable, *text, kWanted);
   return value << shift;
 }
 
