@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "wick/core/convert.h"
+#include "wick/core/layout.h"
+#include "wick/core/op_table.h"
+#include "wick/core/storage.h"
+
+namespace wick {
+
+/// A number of the host language. It takes the dtype of the tensor it meets; where that is an
+/// integer type that cannot hold it exactly, the op computes in f64 and casts the result.
+class Scalar {
+ public:
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  constexpr Scalar(T value)  // NOLINT(google-explicit-constructor): numbers are scalars
+      : float_(static_cast<f64>(value)),
+        int_(std::is_integral_v<T> ? static_cast<i64>(value) : 0),
+        is_int_(std::is_integral_v<T>) {}
+
+  constexpr f64 to_f64() const { return float_; }
+  /// The value as an element, by the rules of convert().
+  template <Element T>
+  T to() const {
+    return is_int_ ? convert<T>(int_) : convert<T>(float_);
+  }
+  /// Whether to<T>() loses nothing that matters: always for floats, exact values for integers.
+  template <Element T>
+  bool fits() const {
+    if constexpr (Float<T>) return true;
+    if (!is_int_ && (!(std::fabs(float_) < 9.2e18) || std::trunc(float_) != float_)) return false;
+    const i64 value = is_int_ ? int_ : static_cast<i64>(float_);
+    return convert<i64>(convert<T>(value)) == value;
+  }
+
+ private:
+  f64 float_;
+  i64 int_;
+  bool is_int_;
+};
+
+/// An n-dimensional array: a storage seen through a layout. A small value; copying it shares the
+/// storage, and views alias it, as in NumPy. Ops return new tensors and leave their inputs alone;
+/// their `_into` forms write through an existing tensor. Axes may be negative. Safe to read from
+/// many threads at once.
+class WICK_API Tensor {
+ public:
+  Tensor() : Tensor(Storage(Buffer<f32>()), Layout{Dims{0}, Dims{1}, 0}) {}
+  /// A `shape` Error if the layout reaches outside the storage.
+  Tensor(Storage storage, Layout layout);
+
+  // --- Making ---
+  /// Uninitialised elements.
+  static Tensor empty(const Dims& shape, DType dtype = DType::f32);
+  static Tensor zeros(const Dims& shape, DType dtype = DType::f32);
+  static Tensor ones(const Dims& shape, DType dtype = DType::f32);
+  static Tensor full(const Dims& shape, Scalar value, DType dtype = DType::f32);
+  /// start, start + step, ... below stop: ceil((stop - start) / step) values, each start + i * step.
+  static Tensor arange(Scalar start, Scalar stop, Scalar step = 1, DType dtype = DType::f32);
+  /// A copy of `values`, row-major. A `shape` Error if the count differs from the shape's.
+  template <Element T>
+  static Tensor from_span(std::span<const T> values, const Dims& shape);
+  template <Element T>
+  static Tensor from_vector(const std::vector<T>& values, const Dims& shape) {
+    return from_span(std::span<const T>(values), shape);
+  }
+  /// A rank 0 tensor.
+  static Tensor scalar(Scalar value, DType dtype = DType::f32);
+  /// Foreign memory seen without a copy (copied if it is not aligned for its dtype). `owner` is kept
+  /// as long as a tensor sees it. The layout must stay within [data, data + bytes).
+  static Tensor from_foreign(void* data, Index bytes, DType dtype, const Layout& layout,
+                             std::shared_ptr<const void> owner, bool read_only = false);
+  /// Samples of the standard normal / of the uniform distribution on [0, 1), from the process's
+  /// generator (see set_seed). The numbers do not depend on the thread count.
+  static Tensor randn(const Dims& shape, DType dtype = DType::f32);
+  static Tensor rand(const Dims& shape, DType dtype = DType::f32);
+
+  // --- Asking ---
+  const Dims& shape() const { return layout_.shape; }
+  Index size(Index dim) const { return shape()[normalize_axis(dim, rank(), "size")]; }
+  int rank() const { return layout_.rank(); }
+  Index element_count() const { return layout_.size(); }
+  DType dtype() const { return wick::dtype(storage_); }
+  const Layout& layout() const { return layout_; }
+  const Storage& storage() const { return storage_; }
+  bool is_contiguous() const { return layout_.is_contiguous(); }
+  bool is_read_only() const { return view(storage_).read_only; }
+  /// Address of the element with all indices zero. T must be the tensor's dtype.
+  template <class T>
+  T* data() const;
+
+  /// The only element, converted to T. A `shape` Error unless there is exactly one.
+  template <Element T>
+  T item() const;
+  /// All elements in row-major order, converted to T.
+  template <Element T>
+  std::vector<T> to_vector() const;
+  /// As NumPy prints arrays, shortened when large.
+  std::string to_string() const;
+
+  // --- Views: the same storage, no copy ---
+  Tensor transpose(Index a, Index b) const { return seen(layout_.transpose(a, b)); }
+  Tensor t() const { return transpose(-2, -1); }  ///< the last two dims swapped
+  Tensor permute(const Dims& order) const { return seen(layout_.permute(order)); }
+  Tensor narrow(Index dim, Index start, Index length) const {
+    return seen(layout_.narrow(dim, start, length));
+  }
+  /// Elements start, start + step, ... before stop; see Layout::slice.
+  Tensor slice(Index dim, Index start, Index stop, Index step = 1) const {
+    return seen(layout_.slice(dim, start, stop, step));
+  }
+  Tensor flip(Index dim) const { return seen(layout_.flip(dim)); }
+  Tensor broadcast_as(const Dims& shape) const { return seen(layout_.broadcast_to(shape, "broadcast_as")); }
+  Tensor squeeze(Index dim) const { return seen(layout_.squeeze(dim)); }
+  Tensor unsqueeze(Index dim) const { return seen(layout_.unsqueeze(dim)); }
+  /// One index of a dim, which vanishes.
+  Tensor select(Index dim, Index index) const;
+  /// A view where the strides allow it, else a copy. One size may be -1: it is worked out.
+  Tensor reshape(const Dims& shape) const;
+  /// Dims [first, last] as one.
+  Tensor flatten(Index first = 0, Index last = -1) const;
+
+  // --- Copies and casts ---
+  /// This tensor if it is row-major without gaps, else a copy that is.
+  Tensor contiguous() const;
+  Tensor copy() const;
+  /// By the rules of convert(). This tensor itself if it has that dtype already.
+  Tensor to_dtype(DType dtype) const;
+
+  // --- Elementwise: core/ops.inc ---
+#define WICK_UNARY(name, ...) \
+  Tensor name() const&;       \
+  Tensor name()&&; /* writes in place if nobody else sees the elements */
+#define WICK_PARAM(...)
+#define WICK_BINARY(name, ...)             \
+  Tensor name(const Tensor& rhs) const;    \
+  Tensor broadcast_##name(const Tensor& rhs) const { return name(rhs); } \
+  Tensor name(Scalar rhs) const;
+#define WICK_COMPARE(name, ...)         \
+  Tensor name(const Tensor& rhs) const; \
+  Tensor name(Scalar rhs) const;
+#include "wick/core/ops.inc"
+  Tensor affine(f64 mul, f64 add) const;
+  Tensor clamp(Scalar low, Scalar high) const;
+  Tensor elu(f64 alpha = 1.0) const;
+  Tensor powf(f64 exponent) const;
+  /// Where this (u8, u32 or i64) is not 0: on_true, else on_false. All three broadcast.
+  Tensor where_cond(const Tensor& on_true, const Tensor& on_false) const;
+
+  // --- Reductions over a set of dims; `keepdim` leaves them with size 1 ---
+  // Sums of integers are i64, means of integers f64; half types add up in f32. NaN wins in max, min,
+  // argmax, argmin. arg* give the first index, as u32.
+  Tensor sum() const;
+  Tensor sum(const Dims& dims, bool keepdim = false) const;
+  Tensor sum(Index dim, bool keepdim = false) const { return sum(Dims{dim}, keepdim); }
+  Tensor mean() const;
+  Tensor mean(const Dims& dims, bool keepdim = false) const;
+  Tensor mean(Index dim, bool keepdim = false) const { return mean(Dims{dim}, keepdim); }
+  Tensor max() const;
+  Tensor max(const Dims& dims, bool keepdim = false) const;
+  Tensor max(Index dim, bool keepdim = false) const { return max(Dims{dim}, keepdim); }
+  Tensor min() const;
+  Tensor min(const Dims& dims, bool keepdim = false) const;
+  Tensor min(Index dim, bool keepdim = false) const { return min(Dims{dim}, keepdim); }
+  Tensor argmax(Index dim, bool keepdim = false) const;
+  Tensor argmin(Index dim, bool keepdim = false) const;
+
+  // --- Products ---
+  /// [.., m, k] x [.., k, n] -> [.., m, n]; batch dims broadcast. Vectors: see mv and dot.
+  Tensor matmul(const Tensor& rhs) const;
+  Tensor broadcast_matmul(const Tensor& rhs) const { return matmul(rhs); }
+  Tensor mv(const Tensor& rhs) const;   ///< [m, k] x [k] -> [m]
+  Tensor dot(const Tensor& rhs) const;  ///< [k] x [k] -> []
+
+  // --- Indexing ---
+  /// The entries ids[0], ids[1], ... along a dim; ids is rank 1 of u8, u32 or i64.
+  Tensor index_select(Index dim, const Tensor& ids) const;
+
+ private:
+  friend struct TensorAccess;
+  struct Unchecked {};
+  Tensor(Storage storage, const Layout& layout, Unchecked) noexcept
+      : storage_(std::move(storage)), layout_(layout) {}
+  Tensor seen(const Layout& layout) const { return {storage_, layout, Unchecked{}}; }
+
+  Storage storage_;
+  Layout layout_;
+};
+
+/// For ops inside the library: a tensor whose layout is known to fit.
+struct TensorAccess {
+  static Tensor make(Storage storage, const Layout& layout) noexcept {
+    return {std::move(storage), layout, Tensor::Unchecked{}};
+  }
+};
+
+// The `_into` forms write through `out`: any strided view of the right shape and dtype that is not
+// read-only and does not overlap itself. It may be an input itself; an overlap in part is an
+// `overlap` Error. An op that fails on its arguments has written nothing.
+#define WICK_UNARY(name, ...) WICK_API void name##_into(const Tensor& out, const Tensor& x);
+#define WICK_BINARY(name, ...)                                                             \
+  WICK_API void name##_into(const Tensor& out, const Tensor& a, const Tensor& b);          \
+  WICK_API void name##_into(const Tensor& out, const Tensor& a, Scalar b);
+#define WICK_COMPARE(name, ...)                                                            \
+  WICK_API void name##_into(const Tensor& out, const Tensor& a, const Tensor& b);          \
+  WICK_API void name##_into(const Tensor& out, const Tensor& a, Scalar b);
+#include "wick/core/ops.inc"
+WICK_API void affine_into(const Tensor& out, const Tensor& x, f64 mul, f64 add);
+WICK_API void clamp_into(const Tensor& out, const Tensor& x, Scalar low, Scalar high);
+WICK_API void elu_into(const Tensor& out, const Tensor& x, f64 alpha);
+WICK_API void powf_into(const Tensor& out, const Tensor& x, f64 exponent);
+WICK_API void where_into(const Tensor& out, const Tensor& condition, const Tensor& on_true,
+                         const Tensor& on_false);
+/// Copies x, converting it to out's dtype; x broadcasts to out.
+WICK_API void copy_into(const Tensor& out, const Tensor& x);
+/// Every element of out becomes `value`.
+WICK_API void fill_into(const Tensor& out, Scalar value);
+WICK_API void sum_into(const Tensor& out, const Tensor& x, const Dims& dims, bool keepdim = false);
+WICK_API void mean_into(const Tensor& out, const Tensor& x, const Dims& dims, bool keepdim = false);
+WICK_API void max_into(const Tensor& out, const Tensor& x, const Dims& dims, bool keepdim = false);
+WICK_API void min_into(const Tensor& out, const Tensor& x, const Dims& dims, bool keepdim = false);
+WICK_API void argmax_into(const Tensor& out, const Tensor& x, Index dim, bool keepdim = false);
+WICK_API void argmin_into(const Tensor& out, const Tensor& x, Index dim, bool keepdim = false);
+WICK_API void index_select_into(const Tensor& out, const Tensor& x, Index dim, const Tensor& ids);
+/// out = alpha a b + beta out. With beta 0 the old out is not read. The output may have another
+/// float dtype than the inputs, f32 for the small floats.
+WICK_API void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b, f64 alpha = 1, f64 beta = 0);
+
+/// The seed of the process's generator; the next random op starts its sequence anew.
+WICK_API void set_seed(std::uint64_t seed);
+WICK_API std::uint64_t get_seed();
+
+inline Tensor operator+(const Tensor& a, const Tensor& b) { return a.add(b); }
+inline Tensor operator-(const Tensor& a, const Tensor& b) { return a.sub(b); }
+inline Tensor operator*(const Tensor& a, const Tensor& b) { return a.mul(b); }
+inline Tensor operator/(const Tensor& a, const Tensor& b) { return a.div(b); }
+inline Tensor operator+(const Tensor& a, Scalar b) { return a.add(b); }
+inline Tensor operator-(const Tensor& a, Scalar b) { return a.sub(b); }
+inline Tensor operator*(const Tensor& a, Scalar b) { return a.mul(b); }
+inline Tensor operator/(const Tensor& a, Scalar b) { return a.div(b); }
+inline Tensor operator+(Scalar a, const Tensor& b) { return b.add(a); }
+inline Tensor operator*(Scalar a, const Tensor& b) { return b.mul(a); }
+inline Tensor operator-(Scalar a, const Tensor& b) { return Tensor::scalar(a, b.dtype()).sub(b); }
+inline Tensor operator/(Scalar a, const Tensor& b) { return Tensor::scalar(a, b.dtype()).div(b); }
+inline Tensor operator-(const Tensor& x) { return x.neg(); }
+WICK_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+template <class T>
+T* Tensor::data() const {
+  const auto* buffer = std::get_if<Buffer<T>>(&storage_);
+  if (buffer == nullptr)
+    throw Error(ErrorKind::dtype, "data", str("wanted ", name(dtype_of<T>), ", got ", name(dtype())));
+  return buffer->data() + layout_.offset;
+}
+
+template <Element T>
+Tensor Tensor::from_span(std::span<const T> values, const Dims& shape) {
+  const Index n = wick::element_count(shape, "from_span");
+  if (n != static_cast<Index>(values.size()))
+    throw Error(ErrorKind::shape, "from_span",
+                str("wanted ", n, " values for shape ", wick::to_string(shape), ", got ", values.size()));
+  Buffer<T> buffer(n, "from_span");
+  if (n > 0) std::memcpy(static_cast<void*>(buffer.data()), values.data(), values.size_bytes());
+  return {Storage(std::move(buffer)), Layout::contiguous(shape), Unchecked{}};
+}
+
+template <Element T>
+std::vector<T> Tensor::to_vector() const {
+  const Tensor x = to_dtype(dtype_of<T>).contiguous();
+  const T* first = x.data<T>();
+  return x.element_count() == 0 ? std::vector<T>() : std::vector<T>(first, first + x.element_count());
+}
+
+template <Element T>
+T Tensor::item() const {
+  if (element_count() != 1)
+    throw Error(ErrorKind::shape, "item", str("wanted one element, got shape ", wick::to_string(shape())));
+  return *to_dtype(dtype_of<T>).template data<T>();
+}
+
+}  // namespace wick
