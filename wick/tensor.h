@@ -62,7 +62,8 @@ class WICK_API Tensor {
   static Tensor zeros(const Dims& shape, DType dtype = DType::f32);
   static Tensor ones(const Dims& shape, DType dtype = DType::f32);
   static Tensor full(const Dims& shape, Scalar value, DType dtype = DType::f32);
-  /// start, start + step, ... below stop: ceil((stop - start) / step) values, each start + i * step.
+  /// start, start + step, ... below stop: ceil((stop - start) / step) values, each start + i *
+  /// step.
   static Tensor arange(Scalar start, Scalar stop, Scalar step = 1, DType dtype = DType::f32);
   /// A copy of `values`, row-major. A `shape` Error if the count differs from the shape's.
   template <Element T>
@@ -73,8 +74,8 @@ class WICK_API Tensor {
   }
   /// A rank 0 tensor.
   static Tensor scalar(Scalar value, DType dtype = DType::f32);
-  /// Foreign memory seen without a copy (copied if it is not aligned for its dtype). `owner` is kept
-  /// as long as a tensor sees it. The layout must stay within [data, data + bytes).
+  /// Foreign memory seen without a copy (copied if it is not aligned for its dtype). `owner` is
+  /// kept as long as a tensor sees it. The layout must stay within [data, data + bytes).
   static Tensor from_foreign(void* data, Index bytes, DType dtype, const Layout& layout,
                              std::shared_ptr<const void> owner, bool read_only = false);
   /// Samples of the standard normal / of the uniform distribution on [0, 1), from the process's
@@ -117,7 +118,9 @@ class WICK_API Tensor {
     return seen(layout_.slice(dim, start, stop, step));
   }
   Tensor flip(Index dim) const { return seen(layout_.flip(dim)); }
-  Tensor broadcast_as(const Dims& shape) const { return seen(layout_.broadcast_to(shape, "broadcast_as")); }
+  Tensor broadcast_as(const Dims& shape) const {
+    return seen(layout_.broadcast_to(shape, "broadcast_as"));
+  }
   Tensor squeeze(Index dim) const { return seen(layout_.squeeze(dim)); }
   Tensor unsqueeze(Index dim) const { return seen(layout_.unsqueeze(dim)); }
   /// One index of a dim, which vanishes.
@@ -139,8 +142,8 @@ class WICK_API Tensor {
   Tensor name() const&;       \
   Tensor name()&&; /* writes in place if nobody else sees the elements */
 #define WICK_PARAM(...)
-#define WICK_BINARY(name, ...)             \
-  Tensor name(const Tensor& rhs) const;    \
+#define WICK_BINARY(name, ...)                                           \
+  Tensor name(const Tensor& rhs) const;                                  \
   Tensor broadcast_##name(const Tensor& rhs) const { return name(rhs); } \
   Tensor name(Scalar rhs) const;
 #define WICK_COMPARE(name, ...)         \
@@ -155,8 +158,8 @@ class WICK_API Tensor {
   Tensor where_cond(const Tensor& on_true, const Tensor& on_false) const;
 
   // --- Reductions over a set of dims; `keepdim` leaves them with size 1 ---
-  // Sums of integers are i64, means of integers f64; half types add up in f32. NaN wins in max, min,
-  // argmax, argmin. arg* give the first index, as u32.
+  // Sums of integers are i64, means of integers f64; half types add up in f32. NaN wins in max,
+  // min, argmax, argmin. arg* give the first index, as u32.
   Tensor sum() const;
   Tensor sum(const Dims& dims, bool keepdim = false) const;
   Tensor sum(Index dim, bool keepdim = false) const { return sum(Dims{dim}, keepdim); }
@@ -205,11 +208,11 @@ struct TensorAccess {
 // read-only and does not overlap itself. It may be an input itself; an overlap in part is an
 // `overlap` Error. An op that fails on its arguments has written nothing.
 #define WICK_UNARY(name, ...) WICK_API void name##_into(const Tensor& out, const Tensor& x);
-#define WICK_BINARY(name, ...)                                                             \
-  WICK_API void name##_into(const Tensor& out, const Tensor& a, const Tensor& b);          \
+#define WICK_BINARY(name, ...)                                                    \
+  WICK_API void name##_into(const Tensor& out, const Tensor& a, const Tensor& b); \
   WICK_API void name##_into(const Tensor& out, const Tensor& a, Scalar b);
-#define WICK_COMPARE(name, ...)                                                            \
-  WICK_API void name##_into(const Tensor& out, const Tensor& a, const Tensor& b);          \
+#define WICK_COMPARE(name, ...)                                                   \
+  WICK_API void name##_into(const Tensor& out, const Tensor& a, const Tensor& b); \
   WICK_API void name##_into(const Tensor& out, const Tensor& a, Scalar b);
 #include "wick/core/ops.inc"
 WICK_API void affine_into(const Tensor& out, const Tensor& x, f64 mul, f64 add);
@@ -231,7 +234,8 @@ WICK_API void argmin_into(const Tensor& out, const Tensor& x, Index dim, bool ke
 WICK_API void index_select_into(const Tensor& out, const Tensor& x, Index dim, const Tensor& ids);
 /// out = alpha a b + beta out. With beta 0 the old out is not read. The output may have another
 /// float dtype than the inputs, f32 for the small floats.
-WICK_API void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b, f64 alpha = 1, f64 beta = 0);
+WICK_API void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b, f64 alpha = 1,
+                          f64 beta = 0);
 
 /// The seed of the process's generator; the next random op starts its sequence anew.
 WICK_API void set_seed(std::uint64_t seed);
@@ -256,7 +260,8 @@ template <class T>
 T* Tensor::data() const {
   const auto* buffer = std::get_if<Buffer<T>>(&storage_);
   if (buffer == nullptr)
-    throw Error(ErrorKind::dtype, "data", str("wanted ", name(dtype_of<T>), ", got ", name(dtype())));
+    throw Error(ErrorKind::dtype, "data",
+                str("wanted ", name(dtype_of<T>), ", got ", name(dtype())));
   return buffer->data() + layout_.offset;
 }
 
@@ -264,8 +269,9 @@ template <Element T>
 Tensor Tensor::from_span(std::span<const T> values, const Dims& shape) {
   const Index n = wick::element_count(shape, "from_span");
   if (n != static_cast<Index>(values.size()))
-    throw Error(ErrorKind::shape, "from_span",
-                str("wanted ", n, " values for shape ", wick::to_string(shape), ", got ", values.size()));
+    throw Error(
+        ErrorKind::shape, "from_span",
+        str("wanted ", n, " values for shape ", wick::to_string(shape), ", got ", values.size()));
   Buffer<T> buffer(n, "from_span");
   if (n > 0) std::memcpy(static_cast<void*>(buffer.data()), values.data(), values.size_bytes());
   return {Storage(std::move(buffer)), Layout::contiguous(shape), Unchecked{}};
@@ -275,13 +281,15 @@ template <Element T>
 std::vector<T> Tensor::to_vector() const {
   const Tensor x = to_dtype(dtype_of<T>).contiguous();
   const T* first = x.data<T>();
-  return x.element_count() == 0 ? std::vector<T>() : std::vector<T>(first, first + x.element_count());
+  return x.element_count() == 0 ? std::vector<T>()
+                                : std::vector<T>(first, first + x.element_count());
 }
 
 template <Element T>
 T Tensor::item() const {
   if (element_count() != 1)
-    throw Error(ErrorKind::shape, "item", str("wanted one element, got shape ", wick::to_string(shape())));
+    throw Error(ErrorKind::shape, "item",
+                str("wanted one element, got shape ", wick::to_string(shape())));
   return *to_dtype(dtype_of<T>).template data<T>();
 }
 

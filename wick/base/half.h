@@ -79,7 +79,8 @@ constexpr std::uint32_t encode(SmallFormat f, float value) {
     if (!f.has_nan) return sign | largest;
     if (!f.has_infinity) return sign | all;
     const std::uint32_t quiet = 1U << (f.mantissa_bits - 1);
-    return sign | (all - ((1U << f.mantissa_bits) - 1)) | quiet | ((magnitude & 0x7FFFFFU) >> shift);
+    return sign | (all - ((1U << f.mantissa_bits) - 1)) | quiet |
+           ((magnitude & 0x7FFFFFU) >> shift);
   }
   if (magnitude == 0x7F800000U) return sign | (f.has_infinity ? largest + 1 : largest);
   std::uint32_t code = 0;

@@ -77,11 +77,17 @@ inline To convert(From x) {
 template <Raw T>
 struct RawFormat;
 template <>
-struct RawFormat<f6e2m3> { static constexpr SmallFormat kFormat = small::kF6E2M3; };
+struct RawFormat<f6e2m3> {
+  static constexpr SmallFormat kFormat = small::kF6E2M3;
+};
 template <>
-struct RawFormat<f6e3m2> { static constexpr SmallFormat kFormat = small::kF6E3M2; };
+struct RawFormat<f6e3m2> {
+  static constexpr SmallFormat kFormat = small::kF6E3M2;
+};
 template <>
-struct RawFormat<f4> { static constexpr SmallFormat kFormat = small::kF4E2M1; };
+struct RawFormat<f4> {
+  static constexpr SmallFormat kFormat = small::kF4E2M1;
+};
 
 /// Element i of packed data as f32; exact. (2^-127 of f8e8m0 is a subnormal.)
 template <Raw T>

@@ -21,7 +21,8 @@ namespace wick {
 
 /// Both dtypes and the op in one message.
 inline void check_same_dtype(DType a, DType b, std::string_view op) {
-  if (a != b) throw Error(ErrorKind::dtype, op, str("wanted equal dtypes, got ", name(a), " and ", name(b)));
+  if (a != b)
+    throw Error(ErrorKind::dtype, op, str("wanted equal dtypes, got ", name(a), " and ", name(b)));
 }
 
 /// f(std::type_identity<T>{}) for the T of a dtype that has no data yet.
@@ -56,18 +57,21 @@ R dispatch(DType t, std::string_view op, F&& f) {
 /// One operand: f(const Buffer<T>&).
 template <class R = void, class F>
 R dispatch(const Storage& s, std::string_view op, F&& f) {
-  return dispatch<R>(dtype(s), op, [&]<class T>(std::type_identity<T>) -> R
-    requires std::invocable<F&, const Buffer<T>&>
-  { return static_cast<R>(f(*std::get_if<Buffer<T>>(&s))); });
+  return dispatch<R>(dtype(s), op,
+                     [&]<class T>(std::type_identity<T>) -> R
+                       requires std::invocable<F&, const Buffer<T>&>
+                     { return static_cast<R>(f(*std::get_if<Buffer<T>>(&s))); });
 }
 
 /// Two operands of one dtype: f(const Buffer<T>&, const Buffer<T>&).
 template <class R = void, class F>
 R dispatch(const Storage& a, const Storage& b, std::string_view op, F&& f) {
   check_same_dtype(dtype(a), dtype(b), op);
-  return dispatch<R>(dtype(a), op, [&]<class T>(std::type_identity<T>) -> R
-    requires std::invocable<F&, const Buffer<T>&, const Buffer<T>&>
-  { return static_cast<R>(f(*std::get_if<Buffer<T>>(&a), *std::get_if<Buffer<T>>(&b))); });
+  return dispatch<R>(
+      dtype(a), op,
+      [&]<class T>(std::type_identity<T>) -> R
+        requires std::invocable<F&, const Buffer<T>&, const Buffer<T>&>
+      { return static_cast<R>(f(*std::get_if<Buffer<T>>(&a), *std::get_if<Buffer<T>>(&b))); });
 }
 
 /// Three operands of one dtype, the output being one of them.
@@ -75,12 +79,14 @@ template <class R = void, class F>
 R dispatch(const Storage& a, const Storage& b, const Storage& c, std::string_view op, F&& f) {
   check_same_dtype(dtype(a), dtype(b), op);
   check_same_dtype(dtype(a), dtype(c), op);
-  return dispatch<R>(dtype(a), op, [&]<class T>(std::type_identity<T>) -> R
-    requires std::invocable<F&, const Buffer<T>&, const Buffer<T>&, const Buffer<T>&>
-  {
-    return static_cast<R>(f(*std::get_if<Buffer<T>>(&a), *std::get_if<Buffer<T>>(&b),
-                            *std::get_if<Buffer<T>>(&c)));
-  });
+  return dispatch<R>(
+      dtype(a), op,
+      [&]<class T>(std::type_identity<T>) -> R
+        requires std::invocable<F&, const Buffer<T>&, const Buffer<T>&, const Buffer<T>&>
+      {
+        return static_cast<R>(f(*std::get_if<Buffer<T>>(&a), *std::get_if<Buffer<T>>(&b),
+                                *std::get_if<Buffer<T>>(&c)));
+      });
 }
 
 }  // namespace wick

@@ -22,10 +22,18 @@ using f64 = double;
 
 // Formats that only hold bytes: copies, views, load, save and casts work, computing does not. One
 // object is one byte of packed elements (f8e8m0: exactly one element).
-struct f6e2m3 { u8 byte; };  ///< OCP MX FP6 E2M3, four elements in three bytes
-struct f6e3m2 { u8 byte; };  ///< OCP MX FP6 E3M2, four elements in three bytes
-struct f4 { u8 byte; };      ///< OCP MX FP4 E2M1, two elements a byte, the first in the low half
-struct f8e8m0 { u8 byte; };  ///< OCP MX scale: 2^(byte - 127), 255 is NaN
+struct f6e2m3 {
+  u8 byte;
+};  ///< OCP MX FP6 E2M3, four elements in three bytes
+struct f6e3m2 {
+  u8 byte;
+};  ///< OCP MX FP6 E3M2, four elements in three bytes
+struct f4 {
+  u8 byte;
+};  ///< OCP MX FP4 E2M1, two elements a byte, the first in the low half
+struct f8e8m0 {
+  u8 byte;
+};  ///< OCP MX scale: 2^(byte - 127), 255 is NaN
 
 template <class... Ts>
 struct Types {
@@ -33,11 +41,25 @@ struct Types {
 };
 
 /// Every storable type. DType, the names and Storage all follow this order.
-using Elements = Types<u8, u32, i16, i32, i64, bf16, f16, f32, f64, f8e4m3, f6e2m3, f6e3m2, f4, f8e8m0>;
+using Elements =
+    Types<u8, u32, i16, i32, i64, bf16, f16, f32, f64, f8e4m3, f6e2m3, f6e3m2, f4, f8e8m0>;
 
 /// The element type of a tensor at run time. The first ten compute, the last four hold raw bytes.
 enum class DType : std::uint8_t {
-  u8, u32, i16, i32, i64, bf16, f16, f32, f64, f8e4m3, f6e2m3, f6e3m2, f4, f8e8m0
+  u8,
+  u32,
+  i16,
+  i32,
+  i64,
+  bf16,
+  f16,
+  f32,
+  f64,
+  f8e4m3,
+  f6e2m3,
+  f6e3m2,
+  f4,
+  f8e8m0
 };
 
 inline constexpr int kDTypeCount = Elements::kCount;

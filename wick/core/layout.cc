@@ -19,7 +19,8 @@ Dims Dims::filled(int rank, Index value) {
 
 void Dims::push_back(Index v) {
   if (rank_ == kMaxRank)
-    throw Error(ErrorKind::shape, "shape", str("wanted at most ", kMaxRank, " dimensions, got more"));
+    throw Error(ErrorKind::shape, "shape",
+                str("wanted at most ", kMaxRank, " dimensions, got more"));
   values_[static_cast<std::size_t>(rank_++)] = v;
 }
 
@@ -155,11 +156,12 @@ Layout Layout::slice(Index dim, Index start, Index stop, Index step) const {
   const bool ok = step != 0 && start >= 0 && stop >= -1 && start <= n && stop <= n;
   if (!ok || (!up && start == n && n > 0))
     throw Error(ErrorKind::index, "slice",
-                str("wanted bounds within axis ", d, " of size ", n, " and a step other than 0, got ",
-                    start, ":", stop, ":", step));
+                str("wanted bounds within axis ", d, " of size ", n,
+                    " and a step other than 0, got ", start, ":", stop, ":", step));
   const Index distance = up ? stop - start : start - stop;
   // A step as large as the axis or larger picks one element at most.
-  const Index pace = std::min(step == INT64_MIN ? INT64_MAX : std::abs(step), std::max<Index>(n, 1));
+  const Index pace =
+      std::min(step == INT64_MIN ? INT64_MAX : std::abs(step), std::max<Index>(n, 1));
   const Index length = distance <= 0 ? 0 : ceil_div(distance, pace);
   Layout l = *this;
   l.shape[d] = length;
@@ -180,11 +182,11 @@ Layout Layout::flip(Index dim) const {
 Layout Layout::broadcast_to(const Dims& target, std::string_view op) const {
   const int lead = target.rank() - rank();
   bool fits = lead >= 0;
-  for (int i = 0; fits && i < rank(); ++i)
-    fits = shape[i] == target[i + lead] || shape[i] == 1;
+  for (int i = 0; fits && i < rank(); ++i) fits = shape[i] == target[i + lead] || shape[i] == 1;
   if (!fits)
-    throw Error(ErrorKind::shape, op,
-                str("wanted a shape that broadcasts to ", to_string(target), ", got ", to_string(shape)));
+    throw Error(
+        ErrorKind::shape, op,
+        str("wanted a shape that broadcasts to ", to_string(target), ", got ", to_string(shape)));
   element_count(target, op);
   Layout l{target, Dims::filled(target.rank(), 0), offset};
   for (int i = 0; i < rank(); ++i)
@@ -266,8 +268,9 @@ bool self_overlaps(const Layout& layout) {
     if (layout.shape[i] == 0) return false;
     if (layout.shape[i] > 1) order[static_cast<std::size_t>(used++)] = i;
   }
-  std::sort(order.begin(), order.begin() + used,
-            [&](int a, int b) { return std::abs(layout.strides[a]) < std::abs(layout.strides[b]); });
+  std::sort(order.begin(), order.begin() + used, [&](int a, int b) {
+    return std::abs(layout.strides[a]) < std::abs(layout.strides[b]);
+  });
   Index reach = 0;
   for (int k = 0; k < used; ++k) {
     const int i = order[static_cast<std::size_t>(k)];
@@ -302,7 +305,8 @@ bool separate_columns(const Layout& a, const Layout& b) {
   };
   for (const Layout* l : {&a, &b})
     for (int i = 0; i < l->rank(); ++i)
-      if (const Index s = std::abs(l->strides[i]); s > 1 && l->shape[i] > 1 && try_period(s)) return true;
+      if (const Index s = std::abs(l->strides[i]); s > 1 && l->shape[i] > 1 && try_period(s))
+        return true;
   return false;
 }
 

@@ -109,10 +109,10 @@ WICK_API bool self_overlaps(const Layout& layout);
 /// The three forms in which the chapter walks a single layout.
 struct WICK_API StridedBlocks {
   enum class Form { single, uniform, general };
-  Form form;         ///< one run; equal runs; every element on its own (block == 1)
-  Index block;       ///< elements per contiguous run
-  Index count;       ///< number of runs
-  Layout starts;     ///< the layout of the runs' first elements
+  Form form;      ///< one run; equal runs; every element on its own (block == 1)
+  Index block;    ///< elements per contiguous run
+  Index count;    ///< number of runs
+  Layout starts;  ///< the layout of the runs' first elements
 
   explicit StridedBlocks(const Layout& layout);
 };

@@ -39,8 +39,8 @@ constexpr bool kCacheAllowed = false;
 constexpr bool kCacheAllowed = true;
 #endif
 
-/// Small requests from the C++ heap; large ones in whole huge pages where the system has them, since
-/// first touches of 4 KiB pages cost many times the work that follows.
+/// Small requests from the C++ heap; large ones in whole huge pages where the system has them,
+/// since first touches of 4 KiB pages cost many times the work that follows.
 class SystemMemory final : public MemoryResource {
  public:
   void* allocate(std::size_t bytes) override {
@@ -66,7 +66,8 @@ class SystemMemory final : public MemoryResource {
   static void* map(std::size_t bytes) {
     // A mapping that starts on a huge page can use them throughout: map more, trim both ends.
     const auto huge = static_cast<std::size_t>(kHugePage);
-    void* raw = ::mmap(nullptr, bytes + huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* raw =
+        ::mmap(nullptr, bytes + huge, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (raw == MAP_FAILED) return nullptr;
     auto* low = static_cast<std::byte*>(raw);
     const std::size_t lead = (huge - reinterpret_cast<std::uintptr_t>(low) % huge) % huge;
@@ -74,7 +75,8 @@ class SystemMemory final : public MemoryResource {
     std::byte* start = low + lead;
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     std::byte* end = start + (bytes + page - 1) / page * page;
-    if (std::byte* stop = low + bytes + huge; end < stop) ::munmap(end, static_cast<std::size_t>(stop - end));
+    if (std::byte* stop = low + bytes + huge; end < stop)
+      ::munmap(end, static_cast<std::size_t>(stop - end));
     ::madvise(start, bytes, MADV_HUGEPAGE);
     return start;
   }
@@ -87,7 +89,8 @@ Index machine_memory() {
   const Index pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
   if (pages > 0 && page > 0) bytes = std::min(bytes, pages * page);
 #endif
-  for (const char* file : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+  for (const char* file :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::ifstream in(file);
     Index limit = 0;
     if (in >> limit && limit > 0) bytes = std::min(bytes, limit);
@@ -114,13 +117,14 @@ SizeClass size_class(Index bytes) {
   return {static_cast<std::uint16_t>(std::min(number, kClasses)), rounded};
 }
 
-/// Blocks kept for reuse, a list for each size class. Locks are only ever tried: who finds one taken
-/// goes past the cache, so a child of fork() that inherits a held lock does not hang.
+/// Blocks kept for reuse, a list for each size class. Locks are only ever tried: who finds one
+/// taken goes past the cache, so a child of fork() that inherits a held lock does not hang.
 class State {
  public:
   State() {
     limit_ = env_bytes("WICK_MEMORY_LIMIT").value_or(machine_memory());
-    set_cache_limit(env_bytes("WICK_MEMORY_CACHE").value_or(std::min(limit_.load() / 8, Index{2} << 30)));
+    set_cache_limit(
+        env_bytes("WICK_MEMORY_CACHE").value_or(std::min(limit_.load() / 8, Index{2} << 30)));
   }
 
   MemoryResource& resource() {
@@ -150,7 +154,8 @@ class State {
     }
     if (memory == nullptr) {
       in_use_.fetch_sub(size.bytes, std::memory_order_relaxed);
-      throw Error(ErrorKind::out_of_memory, op, str("wanted ", bytes, " bytes, the system has no more"));
+      throw Error(ErrorKind::out_of_memory, op,
+                  str("wanted ", bytes, " bytes, the system has no more"));
     }
     auto* b = new (memory) detail::Block;
     b->resource = &from;
@@ -280,23 +285,28 @@ State& state() {
 MemoryStats memory_stats() { return state().stats(); }
 void reset_memory_peak() { state().reset_peak(); }
 void empty_memory_cache() { state().empty(); }
-MemoryResource* set_memory_resource(MemoryResource* resource) { return state().set_resource(resource); }
+MemoryResource* set_memory_resource(MemoryResource* resource) {
+  return state().set_resource(resource);
+}
 
 void set_memory_limit(Index bytes) {
-  if (bytes < 0) throw Error(ErrorKind::argument, "set_memory_limit", str("wanted bytes >= 0, got ", bytes));
+  if (bytes < 0)
+    throw Error(ErrorKind::argument, "set_memory_limit", str("wanted bytes >= 0, got ", bytes));
   state().set_limit(bytes);
 }
 
 void set_memory_cache_limit(Index bytes) {
   if (bytes < 0)
-    throw Error(ErrorKind::argument, "set_memory_cache_limit", str("wanted bytes >= 0, got ", bytes));
+    throw Error(ErrorKind::argument, "set_memory_cache_limit",
+                str("wanted bytes >= 0, got ", bytes));
   state().set_cache_limit(bytes);
 }
 
 namespace detail {
 
 Block* make_block(Index bytes, std::string_view op) {
-  if (bytes < 0) throw Error(ErrorKind::overflow, op, str("wanted a size in bytes >= 0, got ", bytes));
+  if (bytes < 0)
+    throw Error(ErrorKind::overflow, op, str("wanted a size in bytes >= 0, got ", bytes));
   Block* b = state().take(bytes, op);
   b->references.store(1, std::memory_order_relaxed);
   b->data = reinterpret_cast<std::byte*>(b) + kHeader;
@@ -308,7 +318,8 @@ Block* make_block(Index bytes, std::string_view op) {
   return b;
 }
 
-Block* make_foreign_block(void* data, Index bytes, std::shared_ptr<const void> owner, bool read_only) {
+Block* make_foreign_block(void* data, Index bytes, std::shared_ptr<const void> owner,
+                          bool read_only) {
   Block* b = state().take(0, "from_foreign");
   b->references.store(1, std::memory_order_relaxed);
   b->data = static_cast<std::byte*>(data);

@@ -38,8 +38,8 @@ struct MemoryStats {
 WICK_API MemoryStats memory_stats();
 WICK_API void reset_memory_peak();
 
-/// The most that buffers and cache may hold together, in bytes. Default: WICK_MEMORY_LIMIT, else the
-/// smaller of the machine's memory and the cgroup's limit.
+/// The most that buffers and cache may hold together, in bytes. Default: WICK_MEMORY_LIMIT, else
+/// the smaller of the machine's memory and the cgroup's limit.
 WICK_API void set_memory_limit(Index bytes);
 
 /// The most that is kept for reuse. Default: WICK_MEMORY_CACHE, else 1/8 of the memory limit, at

@@ -32,8 +32,8 @@ class NdIter {
 
   explicit NdIter(const std::array<const Layout*, N>& layouts);
 
-  Index size() const { return size_; }   ///< elements in all
-  int rank() const { return rank_; }     ///< dims left after merging, at least 1
+  Index size() const { return size_; }  ///< elements in all
+  int rank() const { return rank_; }    ///< dims left after merging, at least 1
   /// Elements and strides of merged dim i; 0 is the innermost.
   Index extent(int i) const { return shape_[static_cast<std::size_t>(i)]; }
   const Offsets& strides(int i) const { return strides_[static_cast<std::size_t>(i)]; }

@@ -60,7 +60,9 @@ constexpr const OpInfo& info(CompareOp op) { return kCompareOps[static_cast<int>
 
 /// The longer meanings of the table, on doubles.
 namespace meaning {
-inline double silu(double x) { return std::isinf(x) ? (x > 0 ? x : -0.0) : x / (1.0 + std::exp(-x)); }
+inline double silu(double x) {
+  return std::isinf(x) ? (x > 0 ? x : -0.0) : x / (1.0 + std::exp(-x));
+}
 inline double gelu(double x) {
   if (std::isinf(x)) return x > 0 ? x : -0.0;
   const double inner = 0.79788456080286535588 * (x + 0.044715 * x * x * x);

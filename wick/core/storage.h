@@ -28,8 +28,9 @@ class Buffer {
   /// aligned for T. Writing through a read-only buffer is an Error in every op.
   static Buffer foreign(T* data, Index n, std::shared_ptr<const void> owner, bool read_only) {
     Buffer b;
-    b.block_ = detail::make_foreign_block(
-        data, checked_mul(n, sizeof(T), "from_foreign", "size in bytes"), std::move(owner), read_only);
+    b.block_ =
+        detail::make_foreign_block(data, checked_mul(n, sizeof(T), "from_foreign", "size in bytes"),
+                                   std::move(owner), read_only);
     return b;
   }
 
@@ -46,7 +47,9 @@ class Buffer {
       detail::destroy_block(block_);
   }
 
-  Index size() const { return block_ == nullptr ? 0 : block_->bytes / static_cast<Index>(sizeof(T)); }
+  Index size() const {
+    return block_ == nullptr ? 0 : block_->bytes / static_cast<Index>(sizeof(T));
+  }
   T* data() const { return block_ == nullptr ? nullptr : reinterpret_cast<T*>(block_->data); }
   bool read_only() const { return block_ != nullptr && block_->read_only; }
   /// True when no other buffer shares these elements, and they are ours.
@@ -94,8 +97,8 @@ struct StorageView {
 inline StorageView view(const Storage& s) {
   return std::visit(
       []<class T>(const Buffer<T>& b) -> StorageView {
-        return {reinterpret_cast<std::byte*>(b.data()), b.size() * static_cast<Index>(sizeof(T)), b.block(),
-                b.read_only(), b.unique()};
+        return {reinterpret_cast<std::byte*>(b.data()), b.size() * static_cast<Index>(sizeof(T)),
+                b.block(), b.read_only(), b.unique()};
       },
       s);
 }
