@@ -26,6 +26,7 @@ class Scalar {
         is_int_(std::is_integral_v<T>) {}
 
   constexpr f64 to_f64() const { return float_; }
+  constexpr bool is_int() const { return is_int_; }
   /// The value as an element, by the rules of convert().
   template <Element T>
   T to() const {

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wick/kernels/binary.h"
+
+#include <atomic>
+
+#include "wick/core/dispatch.h"
+#include "wick/kernels/compare.h"
+#include "wick/ops/check.h"
+#include "wick/ops/loop.h"
+
+namespace wick {
+namespace {
+
+constexpr DType output_dtype(BinaryOp, DType inputs) { return inputs; }
+constexpr DType output_dtype(CompareOp, DType) { return DType::u8; }
+
+constexpr Index grain(BinaryOp op) {
+  return op == BinaryOp::pow || op == BinaryOp::rem ? kCostlyGrain : kCheapGrain;
+}
+constexpr Index grain(CompareOp) { return kCheapGrain; }
+
+template <Element T>
+auto kernel_of(BinaryOp op) {
+  return kernels::binary<T>(op);
+}
+template <Element T>
+auto kernel_of(CompareOp op) {
+  return kernels::compare<T>(op);
+}
+
+/// An operand as the kernels see it: elements and where they lie in the output's shape.
+template <class T>
+struct Operand {
+  const T* data;
+  Layout layout;
+};
+
+/// Integers cannot be divided by zero nor raised to negative powers: found before a write.
+template <Element T>
+void check_right(BinaryOp op, const Operand<T>& b) {
+  const auto has_bad = kernels::integer_check<T>(op);
+  if (has_bad == nullptr) return;
+  std::atomic<bool> bad{false};
+  for_each_loop<1>({&b.layout}, kCheapGrain, [&](const auto& at, const Loop2<1>& loop) {
+    if (has_bad(b.data + at[0], loop)) bad.store(true, std::memory_order_relaxed);
+  });
+  if (bad)
+    throw Error(ErrorKind::arithmetic, info(op).name,
+                str(op == BinaryOp::pow ? "negative exponent" : "division by zero", " in ",
+                    name(dtype_of<T>)));
+}
+template <Element T>
+void check_right(CompareOp, const Operand<T>&) {}
+
+template <Element T, class Op>
+void run(Op op, const Tensor& out, const Operand<T>& a, const Operand<T>& b) {
+  using Out = std::conditional_t<std::same_as<Op, CompareOp>, u8, T>;
+  if (out.element_count() > 0) check_right<T>(op, b);
+  const auto kernel = kernel_of<T>(op);
+  Out* y = std::get_if<Buffer<Out>>(&out.storage())->data();
+  for_each_loop<3>({&out.layout(), &a.layout, &b.layout}, grain(op),
+                   [&](const auto& at, const Loop2<3>& loop) {
+                     kernel(y + at[0], a.data + at[1], b.data + at[2], loop);
+                   });
+}
+
+template <Element T>
+Operand<T> operand(const Buffer<T>& buffer, const Layout& layout, const Dims& shape,
+                   std::string_view op) {
+  return {buffer.data(), layout.shape == shape ? layout : layout.broadcast_to(shape, op)};
+}
+
+template <class Op>
+void run(Op op, const Tensor& out, const Tensor& a, const Tensor& b) {
+  const std::string_view name = info(op).name;
+  dispatch(a.storage(), b.storage(), name,
+           [&]<Element T>(const Buffer<T>& x, const Buffer<T>& y) {
+             run<T>(op, out, operand(x, a.layout(), out.shape(), name),
+                    operand(y, b.layout(), out.shape(), name));
+           });
+}
+
+template <class Op>
+void apply_into(Op op, const Tensor& out, const Tensor& a, const Tensor& b) {
+  const std::string_view name = info(op).name;
+  check_same_dtype(a.dtype(), b.dtype(), name);
+  check_out(name, out, broadcast_shapes(a.shape(), b.shape(), name), output_dtype(op, a.dtype()));
+  check_overlap(name, out, a);
+  check_overlap(name, out, b);
+  run(op, out, a, b);
+}
+
+template <class Op>
+Tensor apply(Op op, const Tensor& a, const Tensor& b) {
+  const std::string_view name = info(op).name;
+  check_same_dtype(a.dtype(), b.dtype(), name);
+  if (is_raw(a.dtype())) throw_unsupported(a.dtype(), name);
+  Tensor out = Tensor::empty(broadcast_shapes(a.shape(), b.shape(), name), output_dtype(op, a.dtype()));
+  run(op, out, a, b);
+  return out;
+}
+
+/// The scalar as an operand that repeats one element. Where the dtype cannot hold it, the op runs in
+/// f64 instead and its result is cast.
+template <class Op>
+void run(Op op, const Tensor& out, const Tensor& a, Scalar b) {
+  const std::string_view name = info(op).name;
+  const bool fits = dispatch<bool>(a.dtype(), name, [&]<Element T>(std::type_identity<T>) {
+    if (!b.fits<T>()) return false;
+    const T value = b.to<T>();
+    const Buffer<T>& x = *std::get_if<Buffer<T>>(&a.storage());
+    run<T>(op, out, operand(x, a.layout(), out.shape(), name),
+           {&value, {out.shape(), Dims::filled(out.rank(), 0), 0}});
+    return true;
+  });
+  if (fits) return;
+  const Tensor wide = a.to_dtype(DType::f64);
+  const Tensor result = Tensor::empty(out.shape(), output_dtype(op, DType::f64));
+  run(op, result, wide, b);
+  copy_into(out, result);
+}
+
+template <class Op>
+void apply_into(Op op, const Tensor& out, const Tensor& a, Scalar b) {
+  check_out(info(op).name, out, a.shape(), output_dtype(op, a.dtype()));
+  check_overlap(info(op).name, out, a);
+  run(op, out, a, b);
+}
+
+template <class Op>
+Tensor apply(Op op, const Tensor& a, Scalar b) {
+  Tensor out = Tensor::empty(a.shape(), output_dtype(op, a.dtype()));
+  run(op, out, a, b);
+  return out;
+}
+
+}  // namespace
+
+#define WICK_BINARY(name, ...)                                                              \
+  Tensor Tensor::name(const Tensor& rhs) const { return apply(BinaryOp::name, *this, rhs); } \
+  Tensor Tensor::name(Scalar rhs) const { return apply(BinaryOp::name, *this, rhs); }        \
+  void name##_into(const Tensor& out, const Tensor& a, const Tensor& b) {                    \
+    apply_into(BinaryOp::name, out, a, b);                                                   \
+  }                                                                                          \
+  void name##_into(const Tensor& out, const Tensor& a, Scalar b) {                           \
+    apply_into(BinaryOp::name, out, a, b);                                                   \
+  }
+#define WICK_COMPARE(name, ...)                                                               \
+  Tensor Tensor::name(const Tensor& rhs) const { return apply(CompareOp::name, *this, rhs); } \
+  Tensor Tensor::name(Scalar rhs) const { return apply(CompareOp::name, *this, rhs); }        \
+  void name##_into(const Tensor& out, const Tensor& a, const Tensor& b) {                     \
+    apply_into(CompareOp::name, out, a, b);                                                   \
+  }                                                                                           \
+  void name##_into(const Tensor& out, const Tensor& a, Scalar b) {                            \
+    apply_into(CompareOp::name, out, a, b);                                                   \
+  }
+#include "wick/core/ops.inc"
+
+}  // namespace wick
