@@ -60,6 +60,6 @@ class ScratchFolder {
 }  // namespace wick::testing
 
 /// Ends a test with a clear line where the sentence model was not fetched.
-#define WICK_NEED_MODEL()                                                                  \
-  if (!std::filesystem::exists(wick::testing::model_folder() / "model.safetensors"))      \
+#define WICK_NEED_MODEL()                                                            \
+  if (!std::filesystem::exists(wick::testing::model_folder() / "model.safetensors")) \
   GTEST_SKIP() << "no model in " << wick::testing::model_folder() << ": run scripts/fetch-model"

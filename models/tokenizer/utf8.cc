@@ -48,7 +48,9 @@ char32_t next_code_point(std::string_view text, std::size_t& at) {
 }
 
 void append_utf8(std::string& out, char32_t c) {
-  const auto put = [&](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+  const auto put = [&](char32_t byte) {
+    out += static_cast<char>(static_cast<unsigned char>(byte));
+  };
   const auto tail = [&](int shift) { put(0x80 | ((c >> shift) & 0x3F)); };
   if (c < 0x80) {
     put(c);

@@ -56,8 +56,8 @@ class WordPiece {
 
   std::unique_ptr<const std::string> text_;  // what all views below point into
   std::vector<std::string_view> tokens_;
-  Ids starts_;                                      // pieces that begin a word
-  Ids continuations_;                               // pieces after "##", without it
+  Ids starts_;         // pieces that begin a word
+  Ids continuations_;  // pieces after "##", without it
   std::vector<std::pair<std::string_view, std::uint32_t>> special_;
   std::size_t longest_ = 0;  // bytes of the longest piece
   BertTextOptions options_;

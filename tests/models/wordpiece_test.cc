@@ -115,8 +115,8 @@ TEST(WordPiece, AgreesWithTheReference) {
   WICK_NEED_MODEL();
   const WordPiece w = WordPiece::load(wick::testing::model_folder() / "vocab.txt");
   EXPECT_EQ(w.size(), 30522);
-  const auto golden =
-      nlohmann::json::parse(wick::testing::read_text(wick::testing::data_file("wordpiece_golden.json")));
+  const auto golden = nlohmann::json::parse(
+      wick::testing::read_text(wick::testing::data_file("wordpiece_golden.json")));
   const Index max_tokens = golden.at("max_tokens").get<Index>();
   for (const auto& c : golden.at("cases")) {
     const auto text = c.at("text").get<std::string>();

@@ -5,8 +5,8 @@
 
 namespace wick::kernels {
 
-/// y = cond != 0 ? a : b over a two-dimensional loop, by bytes: what is not chosen has no influence.
-/// y may be a or b (or cond, if its elements are as wide) with equal strides.
+/// y = cond != 0 ? a : b over a two-dimensional loop, by bytes: what is not chosen has no
+/// influence. y may be a or b (or cond, if its elements are as wide) with equal strides.
 using WhereFn = void (*)(void* y, const void* cond, const void* a, const void* b,
                          const Loop2<4>& loop);
 

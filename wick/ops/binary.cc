@@ -73,11 +73,10 @@ Operand<T> operand(const Buffer<T>& buffer, const Layout& layout, const Dims& sh
 template <class Op>
 void run(Op op, const Tensor& out, const Tensor& a, const Tensor& b) {
   const std::string_view name = info(op).name;
-  dispatch(a.storage(), b.storage(), name,
-           [&]<Element T>(const Buffer<T>& x, const Buffer<T>& y) {
-             run<T>(op, out, operand(x, a.layout(), out.shape(), name),
-                    operand(y, b.layout(), out.shape(), name));
-           });
+  dispatch(a.storage(), b.storage(), name, [&]<Element T>(const Buffer<T>& x, const Buffer<T>& y) {
+    run<T>(op, out, operand(x, a.layout(), out.shape(), name),
+           operand(y, b.layout(), out.shape(), name));
+  });
 }
 
 template <class Op>
@@ -95,13 +94,14 @@ Tensor apply(Op op, const Tensor& a, const Tensor& b) {
   const std::string_view name = info(op).name;
   check_same_dtype(a.dtype(), b.dtype(), name);
   if (is_raw(a.dtype())) throw_unsupported(a.dtype(), name);
-  Tensor out = Tensor::empty(broadcast_shapes(a.shape(), b.shape(), name), output_dtype(op, a.dtype()));
+  Tensor out =
+      Tensor::empty(broadcast_shapes(a.shape(), b.shape(), name), output_dtype(op, a.dtype()));
   run(op, out, a, b);
   return out;
 }
 
-/// The scalar as an operand that repeats one element. Where the dtype cannot hold it, the op runs in
-/// f64 instead and its result is cast.
+/// The scalar as an operand that repeats one element. Where the dtype cannot hold it, the op runs
+/// in f64 instead and its result is cast.
 template <class Op>
 void run(Op op, const Tensor& out, const Tensor& a, Scalar b) {
   const std::string_view name = info(op).name;
@@ -136,7 +136,7 @@ Tensor apply(Op op, const Tensor& a, Scalar b) {
 
 }  // namespace
 
-#define WICK_BINARY(name, ...)                                                              \
+#define WICK_BINARY(name, ...)                                                               \
   Tensor Tensor::name(const Tensor& rhs) const { return apply(BinaryOp::name, *this, rhs); } \
   Tensor Tensor::name(Scalar rhs) const { return apply(BinaryOp::name, *this, rhs); }        \
   void name##_into(const Tensor& out, const Tensor& a, const Tensor& b) {                    \

@@ -15,17 +15,19 @@ void check_out(std::string_view op, const Tensor& out, const Dims& shape, DType 
   if (out.shape() != shape)
     throw error_about(
         ErrorKind::shape, op,
-        str("wanted an output of shape ", to_string(shape), ", got ", to_string(out.shape())), {&out});
+        str("wanted an output of shape ", to_string(shape), ", got ", to_string(out.shape())),
+        {&out});
   if (out.dtype() != dtype)
     throw error_about(ErrorKind::dtype, op,
-                      str("wanted an output of ", name(dtype), ", got ", name(out.dtype())), {&out});
+                      str("wanted an output of ", name(dtype), ", got ", name(out.dtype())),
+                      {&out});
   if (out.is_read_only())
-    throw error_about(ErrorKind::read_only, op, "wanted an output to write to, got read-only memory",
-                      {&out});
+    throw error_about(ErrorKind::read_only, op,
+                      "wanted an output to write to, got read-only memory", {&out});
   if (!out.is_contiguous() && self_overlaps(out.layout()))
-    throw error_about(ErrorKind::overlap, op,
-                      "wanted an output whose elements are all its own, got a view that repeats some",
-                      {&out});
+    throw error_about(
+        ErrorKind::overlap, op,
+        "wanted an output whose elements are all its own, got a view that repeats some", {&out});
 }
 
 namespace {
@@ -38,10 +40,11 @@ bool same_memory(const Tensor& a, const Tensor& b) {
 }
 
 [[noreturn]] void throw_overlap(std::string_view op, const Tensor& out, const Tensor& in) {
-  throw error_about(ErrorKind::overlap, op,
-                    "wanted an output apart from the inputs, got one that overlaps an input in part "
-                    "(pass a copy of the input)",
-                    {&out, &in});
+  throw error_about(
+      ErrorKind::overlap, op,
+      "wanted an output apart from the inputs, got one that overlaps an input in part "
+      "(pass a copy of the input)",
+      {&out, &in});
 }
 
 }  // namespace

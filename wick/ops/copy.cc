@@ -124,13 +124,19 @@ Tensor Tensor::zeros(const Dims& shape, DType dtype) { return full(shape, 0, dty
 Tensor Tensor::ones(const Dims& shape, DType dtype) { return full(shape, 1, dtype); }
 Tensor Tensor::scalar(Scalar value, DType dtype) { return full({}, value, dtype); }
 
+/// first + i * distance, wrapping.
+static i64 whole_step(i64 first, i64 i, i64 distance) {
+  using U = std::uint64_t;
+  return static_cast<i64>(static_cast<U>(first) + static_cast<U>(i) * static_cast<U>(distance));
+}
+
 Tensor Tensor::arange(Scalar start, Scalar stop, Scalar step, DType dtype) {
   const f64 from = start.to_f64(), pace = step.to_f64();
   const f64 count = std::ceil((stop.to_f64() - from) / pace);
   if (!(pace != 0) || !std::isfinite(count) || count > 9e18)
     throw Error(ErrorKind::argument, "arange",
-                str("wanted finite bounds and a step other than 0, got ", from, ", ", stop.to_f64(), ", ",
-                    pace));
+                str("wanted finite bounds and a step other than 0, got ", from, ", ", stop.to_f64(),
+                    ", ", pace));
   const Index n = count > 0 ? static_cast<Index>(count) : 0;
   Tensor out = empty({n}, dtype);
   const bool whole = start.is_int() && step.is_int();
@@ -140,7 +146,8 @@ Tensor Tensor::arange(Scalar start, Scalar stop, Scalar step, DType dtype) {
     parallel_for(n, kCheapGrain, [&](Index begin, Index end) {
       // start + i * step, never a running sum.
       for (Index i = begin; i < end; ++i)
-        y[i] = whole ? convert<T>(first + i * distance) : convert<T>(from + static_cast<f64>(i) * pace);
+        y[i] = whole ? convert<T>(whole_step(first, i, distance))
+                     : convert<T>(from + static_cast<f64>(i) * pace);
     });
   });
   return out;

@@ -8,8 +8,9 @@ namespace {
 
 void check_layout(const Layout& layout, Index capacity, std::string_view op) {
   if (layout.strides.rank() != layout.rank())
-    throw Error(ErrorKind::shape, op,
-                str("wanted one stride for each of ", layout.rank(), " dims, got ", layout.strides.rank()));
+    throw Error(
+        ErrorKind::shape, op,
+        str("wanted one stride for each of ", layout.rank(), " dims, got ", layout.strides.rank()));
   if (element_count(layout.shape, op) == 0) return;
   // Not extent(): a caller's strides may overflow.
   Index low = layout.offset, high = layout.offset;
@@ -20,8 +21,8 @@ void check_layout(const Layout& layout, Index capacity, std::string_view op) {
   }
   if (low < 0 || high >= capacity)
     throw Error(ErrorKind::shape, op,
-                str("wanted a layout within ", capacity, " elements, got one that reaches from ", low,
-                    " to ", high));
+                str("wanted a layout within ", capacity, " elements, got one that reaches from ",
+                    low, " to ", high));
 }
 
 Index capacity_of(DType t, Index bytes) {
@@ -39,7 +40,8 @@ Tensor Tensor::empty(const Dims& shape, DType dtype) {
   const Layout layout = Layout::contiguous(shape);
   const Index bytes = byte_size(dtype, layout.size(), "empty");
   return wick::dispatch<Tensor>(dtype, "empty", [&]<class T>(std::type_identity<T>) {
-    return Tensor(Storage(Buffer<T>(bytes / static_cast<Index>(sizeof(T)), "empty")), layout, Unchecked{});
+    return Tensor(Storage(Buffer<T>(bytes / static_cast<Index>(sizeof(T)), "empty")), layout,
+                  Unchecked{});
   });
 }
 
@@ -53,7 +55,8 @@ Tensor Tensor::from_foreign(void* data, Index bytes, DType dtype, const Layout& 
     const Index n = bytes / static_cast<Index>(sizeof(T));
     if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0) {
       Buffer<T> own(n, kOp);
-      if (n > 0) std::memcpy(static_cast<void*>(own.data()), data, static_cast<std::size_t>(n) * sizeof(T));
+      if (n > 0)
+        std::memcpy(static_cast<void*>(own.data()), data, static_cast<std::size_t>(n) * sizeof(T));
       return Tensor(Storage(std::move(own)), layout, Unchecked{});
     }
     auto buffer = Buffer<T>::foreign(static_cast<T*>(data), n, std::move(owner), read_only);
@@ -87,8 +90,9 @@ Tensor Tensor::reshape(const Dims& wanted) const {
   }
   if (unknown >= 0) {
     if (known == 0 || element_count() % known != 0)
-      throw Error(ErrorKind::shape, "reshape",
-                  str("wanted a shape of ", element_count(), " elements, got ", wick::to_string(wanted)));
+      throw Error(
+          ErrorKind::shape, "reshape",
+          str("wanted a shape of ", element_count(), " elements, got ", wick::to_string(wanted)));
     target[unknown] = element_count() / known;
   }
   if (const auto seen_as = layout_.reshape(target)) return seen(*seen_as);
@@ -97,9 +101,11 @@ Tensor Tensor::reshape(const Dims& wanted) const {
 
 Tensor Tensor::flatten(Index first, Index last) const {
   if (rank() == 0) return reshape({1});
-  const int from = normalize_axis(first, rank(), "flatten"), to = normalize_axis(last, rank(), "flatten");
+  const int from = normalize_axis(first, rank(), "flatten"),
+            to = normalize_axis(last, rank(), "flatten");
   if (from > to)
-    throw Error(ErrorKind::argument, "flatten", str("wanted first <= last, got ", first, " and ", last));
+    throw Error(ErrorKind::argument, "flatten",
+                str("wanted first <= last, got ", first, " and ", last));
   Dims target;
   Index run = 1;
   for (int i = 0; i < rank(); ++i) {

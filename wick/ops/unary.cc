@@ -59,9 +59,9 @@ Tensor apply_in_place(UnaryOp op, Tensor&& x) {
 
 }  // namespace
 
-#define WICK_UNARY(name, ...)                                                                \
-  Tensor Tensor::name() const& { return apply(UnaryOp::name, *this); }                       \
-  Tensor Tensor::name()&& { return apply_in_place(UnaryOp::name, std::move(*this)); }        \
+#define WICK_UNARY(name, ...)                                                         \
+  Tensor Tensor::name() const& { return apply(UnaryOp::name, *this); }                \
+  Tensor Tensor::name()&& { return apply_in_place(UnaryOp::name, std::move(*this)); } \
   void name##_into(const Tensor& out, const Tensor& x) { apply_into(UnaryOp::name, out, x); }
 #include "wick/core/ops.inc"
 

@@ -25,10 +25,11 @@ void run(const Tensor& out, const Tensor& condition, const Tensor& a, const Tens
   const auto seen = [&](const Tensor& t) { return t.layout().broadcast_to(out.shape(), kOp); };
   const Layout c = seen(condition), x = seen(a), y = seen(b);
   const auto base = [](const Tensor& t) { return view(t.storage()).data; };
-  for_each_loop<4>({&out.layout(), &c, &x, &y}, kCheapGrain, [&](const auto& at, const Loop2<4>& loop) {
-    kernel(base(out) + at[0] * bytes, base(condition) + at[1] * condition_bytes, base(a) + at[2] * bytes,
-           base(b) + at[3] * bytes, loop);
-  });
+  for_each_loop<4>({&out.layout(), &c, &x, &y}, kCheapGrain,
+                   [&](const auto& at, const Loop2<4>& loop) {
+                     kernel(base(out) + at[0] * bytes, base(condition) + at[1] * condition_bytes,
+                            base(a) + at[2] * bytes, base(b) + at[3] * bytes, loop);
+                   });
 }
 
 }  // namespace

@@ -17,12 +17,12 @@ namespace wick {
 namespace {
 
 using std::chrono::microseconds;
-constexpr microseconds kSpin{50};       // between regions
-constexpr microseconds kHotSpin{200};   // in a ContextScope
-constexpr microseconds kShortSpin{5};   // where threads outnumber cores
+constexpr microseconds kSpin{50};      // between regions
+constexpr microseconds kHotSpin{200};  // in a ContextScope
+constexpr microseconds kShortSpin{5};  // where threads outnumber cores
 
-/// What a worker is told or says. Only the worker leaves kIdle for kParked and kReady for kBusy; only
-/// the caller (or the leader) leaves kReady for kIdle.
+/// What a worker is told or says. Only the worker leaves kIdle for kParked and kReady for kBusy;
+/// only the caller (or the leader) leaves kReady for kIdle.
 enum State : unsigned {
   kIdle,     // no work; spins
   kParked,   // no work; sleeps until the state changes
@@ -125,7 +125,8 @@ class BarrierPool::Team {
     // The caller leads its own cluster and stands above the leaders of the others.
     for (int i = own_members_; i < region.slots - 1; i += 1 + worker(i).members) call(i, region);
     lead(region, region.slots - 1, 0, own_members_);
-    for (int i = own_members_; i < region.slots - 1; i += 1 + worker(i).members) take_back(i, region);
+    for (int i = own_members_; i < region.slots - 1; i += 1 + worker(i).members)
+      take_back(i, region);
     for (int i = own_members_; i < region.slots - 1; i += 1 + worker(i).members) wait_for(i);
   }
 

@@ -10,8 +10,8 @@ namespace wick {
 
 /// Threads for very many very short regions. The caller signals one leader per cluster of cores,
 /// leaders pass the signal on, and completion returns the same way. Between regions workers spin
-/// for a bounded time, then sleep. The caller is the last worker; ranks beyond the number of threads
-/// are dealt out in stripes.
+/// for a bounded time, then sleep. The caller is the last worker; ranks beyond the number of
+/// threads are dealt out in stripes.
 ///
 /// A worker that has not begun when the caller is through (it is still waking up, or the machine is
 /// busy) loses its ranks to the caller: no region waits for a sleeping thread.
@@ -20,8 +20,8 @@ namespace wick {
 /// the pool starts afresh.
 class WICK_API BarrierPool final : public Executor {
  public:
-  /// A pool of `threads` >= 1, the caller included. `clusters` are the numbers of cores that share a
-  /// last-level cache, the caller's first; none: one cluster.
+  /// A pool of `threads` >= 1, the caller included. `clusters` are the numbers of cores that share
+  /// a last-level cache, the caller's first; none: one cluster.
   explicit BarrierPool(int threads, std::vector<int> clusters = {});
   /// Joins the workers.
   ~BarrierPool() override;

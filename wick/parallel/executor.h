@@ -26,9 +26,9 @@ class WICK_API Executor {
 
   /// Calls f(rank) once for each rank in [0, ranks) and returns when all are done.
   ///
-  /// Every rank sees the caller's floating-point control (rounding, subnormals). If ranks throw, all
-  /// ranks are still run and the exception of the lowest rank is rethrown. Fewer than two ranks, and
-  /// every region that starts inside another one, run on the calling thread.
+  /// Every rank sees the caller's floating-point control (rounding, subnormals). If ranks throw,
+  /// all ranks are still run and the exception of the lowest rank is rethrown. Fewer than two
+  /// ranks, and every region that starts inside another one, run on the calling thread.
   void run(int ranks, FunctionRef<void(int rank)> f);
 
  private:

@@ -38,7 +38,8 @@ inline void set_float_control(std::uint64_t bits) {
 /// written only where they differ: writing them is slow.
 class FloatControlScope {
  public:
-  explicit FloatControlScope(std::uint64_t bits) : before_(float_control()), changed_(bits != before_) {
+  explicit FloatControlScope(std::uint64_t bits)
+      : before_(float_control()), changed_(bits != before_) {
     if (changed_) set_float_control(bits);
   }
   ~FloatControlScope() {

@@ -24,8 +24,8 @@ class SignalBlock {
 #endif
 };
 
-/// What a worker does first: it asks for the scheduling class of work somebody waits for (macOS) and
-/// takes a name that debuggers show (Linux).
+/// What a worker does first: it asks for the scheduling class of work somebody waits for (macOS)
+/// and takes a name that debuggers show (Linux).
 void enter_worker();
 
 /// CPUs that this process may use, hardware threads counted singly.

@@ -3,8 +3,8 @@
 
 #if !WICK_NO_THREADS
 
-#include <atomic>
 #include <algorithm>
+#include <atomic>
 #include <memory>
 
 #include "wick/base/env.h"
@@ -17,9 +17,9 @@ namespace wick {
 namespace {
 
 // Thread counts; 0: not known yet.
-constinit std::atomic<int> chosen{0};   // by set_num_threads
+constinit std::atomic<int> chosen{0};    // by set_num_threads
 constinit std::atomic<int> standard{0};  // WICK_NUM_THREADS or the machine's
-constinit std::atomic<int> barrier{0};  // WICK_BARRIER_THREADS, or -1: none
+constinit std::atomic<int> barrier{0};   // WICK_BARRIER_THREADS, or -1: none
 constinit std::atomic<bool> checked{false};
 
 /// Reads the variables once, cheaply: the machine is looked at only when a region needs threads.
@@ -32,9 +32,9 @@ void check_environment() {
   checked.store(true, std::memory_order_release);
 }
 
-/// The two sets of threads, and the rule that only one of them is awake: `home_`. A region that wants
-/// the other set while home is awake runs at home: regions that alternate would else wake one set
-/// and put the other to sleep each time. After a few such in a row the other set becomes home.
+/// The two sets of threads, and the rule that only one of them is awake: `home_`. A region that
+/// wants the other set while home is awake runs at home: regions that alternate would else wake one
+/// set and put the other to sleep each time. After a few such in a row the other set becomes home.
 class Pools {
  public:
   BarrierPool& barrier_pool() { return barrier_; }

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+
+#include "wick/core/dispatch.h"
+#include "wick/tensor.h"
+
+namespace wick {
+namespace {
+
+constexpr Index kSummaryAbove = 1000;  // elements; more are shortened, as NumPy does
+constexpr Index kEdge = 3;             // entries shown at each end of a shortened axis
+constexpr std::size_t kLineWidth = 75;
+
+/// How the numbers of one tensor are written: all alike, so that columns line up.
+struct Style {
+  bool scientific = false;
+  int digits = 0;  // after the point
+};
+
+std::string text_of(f64 value, Style style) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  char buffer[400];
+  const int n = std::snprintf(buffer, sizeof buffer, style.scientific ? "%.*e" : "%.*f", style.digits, value);
+  std::string text(buffer, static_cast<std::size_t>(n));
+  if (!style.scientific && style.digits == 0) text += '.';
+  return text;
+}
+
+/// At most four digits after the point, fewer where zeros would follow; exponents where the values
+/// span too much for that.
+Style style_for(const std::vector<f64>& values) {
+  f64 largest = 0, smallest = INFINITY;
+  for (const f64 v : values) {
+    const f64 a = std::fabs(v);
+    if (!std::isfinite(a) || a == 0) continue;
+    largest = std::max(largest, a);
+    smallest = std::min(smallest, a);
+  }
+  Style style;
+  style.scientific = largest > 0 && (largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1e3 * 1e5);
+  for (const f64 v : values) {
+    if (!std::isfinite(v)) continue;
+    int digits = 4;
+    for (std::string text = text_of(v, {style.scientific, digits}); digits > 0; --digits) {
+      const auto end = style.scientific ? text.find('e') : text.size();
+      if (text[end - 1] != '0') break;
+      text = text_of(v, {style.scientific, digits - 1});
+    }
+    style.digits = std::max(style.digits, digits);
+  }
+  return style;
+}
+
+class Printer {
+ public:
+  explicit Printer(const Tensor& x) : x_(x), shortened_(x.element_count() > kSummaryAbove) {
+    collect(x_, 0);
+    format();
+  }
+
+  std::string print() {
+    write(0, 1);
+    return std::move(text_);
+  }
+
+ private:
+  bool skips(int dim) const { return shortened_ && x_.shape()[dim] > 2 * kEdge; }
+
+  template <class F>
+  void for_entries(int dim, F&& f) const {
+    const Index n = x_.shape()[dim];
+    for (Index i = 0; i < n; ++i) {
+      if (skips(dim) && i == kEdge) i = n - kEdge;
+      f(i);
+    }
+  }
+
+  /// The values that are shown, in order.
+  void collect(const Tensor& part, int dim) {
+    if (part.rank() == 0) {
+      dispatch(part.dtype(), "display", [&]<class T>(std::type_identity<T>) {
+        const T* data = std::get_if<Buffer<T>>(&part.storage())->data();
+        const Index at = part.layout().offset;
+        if constexpr (Raw<T>) {
+          floats_.push_back(static_cast<f64>(raw_load(data, at)));
+        } else if constexpr (Int<T>) {
+          cells_.push_back(std::to_string(data[at]));
+        } else {
+          floats_.push_back(convert<f64>(data[at]));
+        }
+      });
+      return;
+    }
+    for_entries(dim, [&](Index i) { collect(part.select(0, i), dim + 1); });
+  }
+
+  void format() {
+    const Style style = style_for(floats_);
+    for (const f64 v : floats_) cells_.push_back(text_of(v, style));
+    for (const std::string& c : cells_) width_ = std::max(width_, c.size());
+  }
+
+  void write(int dim, std::size_t indent) {
+    if (dim == x_.rank()) {
+      const std::string& cell = cells_[next_++];
+      text_.append(width_ - cell.size(), ' ').append(cell);
+      return;
+    }
+    text_ += '[';
+    const bool innermost = dim == x_.rank() - 1;
+    const std::string new_line = ",\n" + std::string(innermost ? 0U : static_cast<std::size_t>(x_.rank() - dim - 2), '\n') +
+                                 std::string(indent, ' ');
+    std::size_t line_start = text_.rfind('\n') + 1;
+    bool first = true;
+    for_entries(dim, [&](Index i) {
+      if (!std::exchange(first, false)) {
+        if (!innermost) {
+          text_ += new_line;
+        } else if (text_.size() - line_start + width_ + 2 > kLineWidth) {
+          text_ += ",\n" + std::string(indent, ' ');
+          line_start = text_.rfind('\n') + 1;
+        } else {
+          text_ += ", ";
+        }
+        if (skips(dim) && i == x_.shape()[dim] - kEdge)
+          text_ += innermost ? "..., " : "..." + new_line;
+      }
+      write(dim + 1, indent + 1);
+    });
+    text_ += ']';
+  }
+
+  const Tensor& x_;
+  bool shortened_;
+  std::vector<f64> floats_;
+  std::vector<std::string> cells_;
+  std::size_t width_ = 0;
+  std::size_t next_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string Tensor::to_string() const {
+  return str(Printer(*this).print(), "\nTensor", wick::to_string(shape()), " ", name(dtype()));
+}
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.to_string(); }
+
+}  // namespace wick
