@@ -87,7 +87,8 @@ if(BUILD_SHARED_LIBS)
   wick_add_library(wick SHARED)
   set_target_properties(wick PROPERTIES
     VERSION ${PROJECT_VERSION}
-    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    DEFINE_SYMBOL "")  # same command lines as for the static one: ccache serves both
   # Its threads may still run when the last handle is closed: the code must stay mapped.
   target_link_options(wick PRIVATE LINKER:-z,nodelete)
 else()
