@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # What each part needs from outside; docs/dependencies.md says why.
 
-# Highway. A build that only compiles (wasm32) brings the headers without the library.
-set(WICK_HIGHWAY_HEADERS "" CACHE PATH "Folder that holds hwy/, to build without Highway's library")
-if(NOT WICK_HIGHWAY_HEADERS)
+# A build that only compiles (wasm32) brings the headers of these in one folder.
+set(WICK_FOREIGN_HEADERS "" CACHE PATH "Folder with hwy/, nlohmann/ and Random123/, to compile only")
+if(WICK_FOREIGN_HEADERS)
+  set(WICK_RANDOM123 ${WICK_FOREIGN_HEADERS})
+else()
   find_package(hwy REQUIRED)
+  # Headers only, used inside .cc files of the library: nothing of them reaches users.
+  find_package(nlohmann_json 3 REQUIRED)
+  find_path(WICK_RANDOM123 Random123/philox.h REQUIRED)
 endif()
 
 if(WICK_THREADS)
@@ -30,10 +35,6 @@ if(WICK_HWLOC AND WICK_THREADS)
     endif()
   endif()
 endif()
-
-# Headers only, used inside .cc files of the library: nothing of them reaches users.
-find_package(nlohmann_json 3 REQUIRED)
-find_path(WICK_RANDOM123 Random123/philox.h REQUIRED)
 
 # Programs and models.
 if(WICK_BUILD_CLI OR WICK_BUILD_TESTS OR WICK_BUILD_BENCH)

@@ -66,11 +66,11 @@ function(wick_add_library target type)
   # Users' own loops must round as ours do: a fused multiply-add only where one is written.
   target_compile_options(${target} PUBLIC -ffp-contract=off)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
-  target_include_directories(${target} SYSTEM PRIVATE ${WICK_RANDOM123} ${WICK_HIGHWAY_HEADERS})
-  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
-                        ${CMAKE_DL_LIBS})
-  if(NOT WICK_HIGHWAY_HEADERS)
-    target_link_libraries(${target} PRIVATE hwy::hwy)
+  target_include_directories(${target} SYSTEM PRIVATE ${WICK_RANDOM123})
+  target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+  if(NOT WICK_FOREIGN_HEADERS)
+    target_link_libraries(${target} PRIVATE hwy::hwy
+                          $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   endif()
   if(WICK_THREADS)
     target_link_libraries(${target} PRIVATE Threads::Threads)
