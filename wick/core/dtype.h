@@ -44,6 +44,9 @@ struct Types {
 using Elements =
     Types<u8, u32, i16, i32, i64, bf16, f16, f32, f64, f8e4m3, f6e2m3, f6e3m2, f4, f8e8m0>;
 
+// g++ says that the scoped names below hide the types above; they do not.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 /// The element type of a tensor at run time. The first ten compute, the last four hold raw bytes.
 enum class DType : std::uint8_t {
   u8,
@@ -61,6 +64,7 @@ enum class DType : std::uint8_t {
   f4,
   f8e8m0
 };
+#pragma GCC diagnostic pop
 
 inline constexpr int kDTypeCount = Elements::kCount;
 

@@ -86,7 +86,7 @@ class Pools {
   /// Whether a region that wants the other set runs at home.
   bool stays() { return strangers_.fetch_add(1, std::memory_order_relaxed) < kPatience; }
 
-  static constexpr bool kTbb = WICK_HAVE_TBB;
+  static constexpr bool kTbb = WICK_WITH_TBB;
   static constexpr int kPatience = 4;
   BarrierPool barrier_{1};
   TbbPool tbb_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/parallel/tbb_pool.h"
 
-#if WICK_HAVE_TBB
+#if WICK_WITH_TBB
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_scheduler_observer.h>
@@ -103,4 +103,4 @@ void TbbPool::stop() {}
 
 }  // namespace wick
 
-#endif  // WICK_HAVE_TBB
+#endif  // WICK_WITH_TBB
