@@ -31,7 +31,7 @@ namespace wick {
 namespace {
 
 constexpr Index kHeader = static_cast<Index>(sizeof(detail::Block));
-constexpr Index kHugePage = Index{2} << 20;
+[[maybe_unused]] constexpr Index kHugePage = Index{2} << 20;
 
 #ifdef WICK_ASAN
 constexpr bool kCacheAllowed = false;
