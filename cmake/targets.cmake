@@ -51,13 +51,18 @@ list(TRANSFORM folders APPEND /*.cc OUTPUT_VARIABLE patterns)
 file(GLOB sources CONFIGURE_DEPENDS ${patterns})
 
 # What users may include: the public headers and what those include. Only the standard library is
-# behind them (tools/check_layers.py).
+# behind them (tools/check_layers.py), but for the executor on a oneTBB arena of the user.
 file(GLOB headers CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/wick/*.h
   ${PROJECT_SOURCE_DIR}/wick/base/*.h
   ${PROJECT_SOURCE_DIR}/wick/core/*.h
-  ${PROJECT_SOURCE_DIR}/wick/core/*.inc
-  ${PROJECT_SOURCE_DIR}/wick/parallel/*.h)
+  ${PROJECT_SOURCE_DIR}/wick/core/*.inc)
+list(APPEND headers
+  ${PROJECT_SOURCE_DIR}/wick/parallel/barrier_pool.h
+  ${PROJECT_SOURCE_DIR}/wick/parallel/executor.h)
+if(WICK_WITH_TBB)
+  list(APPEND headers ${PROJECT_SOURCE_DIR}/wick/parallel/tbb_executor.h)
+endif()
 
 function(wick_add_library target type)
   add_library(${target} ${type} ${sources})

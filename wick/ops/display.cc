@@ -23,7 +23,8 @@ std::string text_of(f64 value, Style style) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   char buffer[400];
-  const int n = std::snprintf(buffer, sizeof buffer, style.scientific ? "%.*e" : "%.*f", style.digits, value);
+  const int n =
+      std::snprintf(buffer, sizeof buffer, style.scientific ? "%.*e" : "%.*f", style.digits, value);
   std::string text(buffer, static_cast<std::size_t>(n));
   if (!style.scientific && style.digits == 0) text += '.';
   return text;
@@ -40,7 +41,8 @@ Style style_for(const std::vector<f64>& values) {
     smallest = std::min(smallest, a);
   }
   Style style;
-  style.scientific = largest > 0 && (largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1e3 * 1e5);
+  style.scientific =
+      largest > 0 && (largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1e3 * 1e5);
   for (const f64 v : values) {
     if (!std::isfinite(v)) continue;
     int digits = 4;
@@ -111,8 +113,9 @@ class Printer {
     }
     text_ += '[';
     const bool innermost = dim == x_.rank() - 1;
-    const std::string new_line = ",\n" + std::string(innermost ? 0U : static_cast<std::size_t>(x_.rank() - dim - 2), '\n') +
-                                 std::string(indent, ' ');
+    const std::string new_line =
+        ",\n" + std::string(innermost ? 0U : static_cast<std::size_t>(x_.rank() - dim - 2), '\n') +
+        std::string(indent, ' ');
     std::size_t line_start = text_.rfind('\n') + 1;
     bool first = true;
     for_entries(dim, [&](Index i) {
@@ -148,6 +151,8 @@ std::string Tensor::to_string() const {
   return str(Printer(*this).print(), "\nTensor", wick::to_string(shape()), " ", name(dtype()));
 }
 
-std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.to_string(); }
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+  return out << tensor.to_string();
+}
 
 }  // namespace wick
