@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/parallel/tbb_pool.h"
 
-#if WICK_HAVE_TBB
+#if WICK_HAVE_TBB && !WICK_NO_THREADS
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_scheduler_observer.h>
@@ -91,7 +91,7 @@ void TbbPool::stop() {
 
 }  // namespace wick
 
-#else  // never called
+#elif !WICK_NO_THREADS  // never called
 
 namespace wick {
 
