@@ -175,7 +175,7 @@ class BarrierPool::Team {
   std::atomic<int> awake_{0};  // workers that are not parked
   std::atomic<bool> rest_{false};
   const unsigned generation_ = fork_generation();
-  const Team* before_;  // keeps the team of the parent process reachable
+  [[maybe_unused]] const Team* before_;  // keeps the team of the parent process reachable
 };
 
 std::chrono::nanoseconds BarrierPool::Team::patience() const {

@@ -7,24 +7,33 @@
 #include "wick/base/env.h"
 
 namespace wick {
+namespace {
+
+/// A bad value is an Error here too; once the variables are good they are not read again.
+void check_environment() {
+  [[maybe_unused]] static const bool good = [] {
+    env_index("WICK_NUM_THREADS", 1, kMaxThreads);
+    env_index("WICK_BARRIER_THREADS", 1, kMaxThreads);
+    return true;
+  }();
+}
+
+}  // namespace
 
 Executor& default_executor() {
   static SerialExecutor& executor = *new SerialExecutor;
-  num_barrier_threads();  // a bad value is an Error here too
+  check_environment();
   return executor;
 }
 
 Executor& barrier_executor() { return default_executor(); }
 
 int num_threads() {
-  env_index("WICK_NUM_THREADS", 1, kMaxThreads);
+  check_environment();
   return 1;
 }
 
-int num_barrier_threads() {
-  env_index("WICK_BARRIER_THREADS", 1, kMaxThreads);
-  return num_threads();
-}
+int num_barrier_threads() { return num_threads(); }
 
 void set_num_threads(int threads) {
   if (threads < 1 || threads > kMaxThreads)
