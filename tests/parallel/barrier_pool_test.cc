@@ -91,7 +91,7 @@ TEST(BarrierPool, ParksAtOnceAndHeats) {
     pool.heat(true);
     const auto end = Clock::now() + 10ms;
     bool woke = false;
-    while (!woke && Clock::now() < end) woke = pool.awake();
+    for (; !woke && Clock::now() < end; std::this_thread::sleep_for(20us)) woke = pool.awake();
     pool.heat(false);
     return woke;
   }));
