@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/parallel/barrier_pool.h"
 
-#if !WICK_NO_THREADS
+#if WICK_WITH_THREADS
 
 #include <algorithm>
 #include <memory>
@@ -273,4 +273,4 @@ void BarrierPool::stop() { team().stop(); }
 
 }  // namespace wick
 
-#endif  // !WICK_NO_THREADS
+#endif  // WICK_WITH_THREADS

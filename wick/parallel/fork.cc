@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/parallel/fork.h"
 
+#if WICK_WITH_THREADS
+
 #include <atomic>
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -14,7 +16,7 @@ constinit std::atomic<unsigned> generation{0};
 constinit std::atomic<bool> watching{false};
 
 void watch() {
-#if (defined(__unix__) || defined(__APPLE__)) && !defined(__wasm__)
+#if defined(__unix__) || defined(__APPLE__)
   pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
 #endif
 }
@@ -27,3 +29,5 @@ unsigned fork_generation() {
 }
 
 }  // namespace wick
+
+#endif  // WICK_WITH_THREADS

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/parallel/guest.h"
 
+#if WICK_WITH_THREADS
+
 #include <algorithm>
 #include <thread>
 
@@ -45,3 +47,5 @@ int usable_cpus() {
 }
 
 }  // namespace wick
+
+#endif  // WICK_WITH_THREADS

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/parallel/pools.h"
 
-#if !WICK_NO_THREADS
+#if WICK_WITH_THREADS
 
 #include <algorithm>
 #include <atomic>
@@ -181,4 +181,4 @@ void shutdown() {
 
 }  // namespace wick
 
-#endif  // !WICK_NO_THREADS
+#endif  // WICK_WITH_THREADS

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/parallel/tbb_pool.h"
 
-#if WICK_WITH_TBB
+#if WICK_WITH_TBB && WICK_WITH_THREADS
 
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_scheduler_observer.h>
 
+#include <algorithm>
 #include <new>
 #include <optional>
 
@@ -47,7 +48,10 @@ thread_local std::optional<SignalBlock> Manners::no_signals;
 class TbbPool::Arena {
  public:
   Arena(int threads, std::atomic<int>& inside)
-      : threads_(threads), arena_(threads), manners_(arena_, inside), executor_(arena_) {
+      : threads_(threads),
+        arena_(std::min(threads, allowed())),
+        manners_(arena_, inside),
+        executor_(arena_) {
     // oneTBB starts its threads in the first region: they inherit the mask of this one.
     const SignalBlock no_signals;
     executor_.run_ranks(threads, [](int) {});
@@ -56,6 +60,13 @@ class TbbPool::Arena {
   void run(int ranks, FunctionRef<void(int)> f) { executor_.run_ranks(ranks, f); }
 
  private:
+  /// The application may have set a limit, and to ask for more makes oneTBB print a warning.
+  static int allowed() {
+    using tbb::global_control;
+    return static_cast<int>(std::min<std::size_t>(
+        global_control::active_value(global_control::max_allowed_parallelism), kMaxThreads));
+  }
+
   int threads_;
   tbb::task_arena arena_;
   Manners manners_;
@@ -91,7 +102,7 @@ void TbbPool::stop() {
 
 }  // namespace wick
 
-#else  // never called
+#elif WICK_WITH_THREADS  // never called
 
 namespace wick {
 
