@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "wick/core/dtype.h"
 #include "wick/core/nd_iter.h"
 
 namespace wick::kernels {

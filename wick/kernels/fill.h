@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "wick/core/nd_iter.h"
 
 namespace wick::kernels {

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementary functions on vectors of f32 and f64. f32: where no short way in f32 is as good, the
+// work is done in f64 (to about 35 bits) and rounded once. Included once per instruction set.
+
+#if defined(WICK_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WICK_KERNELS_MATH_INL_H_
+#undef WICK_KERNELS_MATH_INL_H_
+#else
+#define WICK_KERNELS_MATH_INL_H_
+#endif
+
+#include <type_traits>
+
+#include "wick/kernels/math64-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace wick::kernels {
+namespace HWY_NAMESPACE {
+
+template <class D>
+inline constexpr bool kIsF64 = std::is_same_v<hn::TFromD<D>, double>;
+
+/// f(dd, x...) on vectors of f64, for operands and a result of f32.
+template <class D, class F, class V, class... Vs>
+HWY_INLINE V InF64(D, F f, V x, Vs... more) {
+  const D d;
+  const hn::Half<D> dh;
+  const hn::Repartition<double, D> dd;
+  const auto low = f(dd, hn::PromoteTo(dd, hn::LowerHalf(dh, x)), hn::PromoteTo(dd, hn::LowerHalf(dh, more))...);
+  const auto high = f(dd, hn::PromoteTo(dd, hn::UpperHalf(dh, x)), hn::PromoteTo(dd, hn::UpperHalf(dh, more))...);
+  return hn::Combine(d, hn::DemoteTo(dh, high), hn::DemoteTo(dh, low));
+}
+
+/// e^x. f32: after Cody and Waite, error below 1 ULP.
+template <class D, class V>
+HWY_INLINE V Exp(D d, V x) {
+  if constexpr (kIsF64<D>) {
+    return Exp64<false>(d, x);
+  } else {
+    const V magic = hn::Set(d, 0x1.8p23F);
+    const V c = Clip(d, x, -104.0F, 89.0F);  // beyond, the result is 0 or infinite
+    const V k = hn::Sub(hn::MulAdd(c, hn::Set(d, 0x1.715476p+0F), magic), magic);
+    V r = hn::NegMulAdd(k, hn::Set(d, 0x1.62e4p-1F), c);  // exact: 15 bits times 8
+    r = hn::NegMulAdd(k, hn::Set(d, 0x1.7f7d1cp-20F), r);
+    const V p = hn::MulAdd(hn::Mul(r, r), Poly(d, r, coefficients::kExp32), r);
+    return KeepNaN(d, x, Scale(d, hn::Add(hn::Set(d, 1.0F), p), k));
+  }
+}
+
+#define WICK_MATH(name, core)                                                        \
+  template <class D, class V>                                                        \
+  HWY_INLINE V name(D d, V x) {                                                      \
+    if constexpr (kIsF64<D>) {                                                       \
+      return core<false>(d, x);                                                      \
+    } else {                                                                         \
+      return InF64(d, [](auto dd, auto v) HWY_ATTR { return core<true>(dd, v); }, x); \
+    }                                                                                \
+  }
+WICK_MATH(Expm1, Expm1_64)
+WICK_MATH(Log, Log64)
+WICK_MATH(Tanh, Tanh64)
+WICK_MATH(Erf, Erf64)
+WICK_MATH(Sigmoid, Sigmoid64)
+WICK_MATH(Silu, Silu64)
+WICK_MATH(Gelu, Gelu64)
+WICK_MATH(GeluErf, GeluErf64)
+#undef WICK_MATH
+
+/// sin(x + quarters pi / 2), quarters 0 or 1.
+template <class D, class V>
+HWY_INLINE V SinCos(D d, V x, int quarters) {
+  if constexpr (kIsF64<D>) {
+    return SinCos64<false>(d, x, quarters);
+  } else {
+    return InF64(d, [quarters](auto dd, auto v) HWY_ATTR { return SinCos64<true>(dd, v, quarters); }, x);
+  }
+}
+
+/// x^y.
+template <class D, class V>
+HWY_INLINE V Pow(D d, V x, V y) {
+  if constexpr (kIsF64<D>) {
+    return Pow64<false>(d, x, y);
+  } else {
+    return InF64(d, [](auto dd, auto v, auto e) HWY_ATTR { return Pow64<true>(dd, v, e); }, x, y);
+  }
+}
+
+/// The nearest whole number, ties to even, with the sign of x.
+template <class D, class V>
+HWY_INLINE V RoundEven(D d, V x) {
+#if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
+  // Adding 2^mantissa leaves no room for a fraction.
+  using T = hn::TFromD<D>;
+  const V limit = hn::Set(d, static_cast<T>(std::uint64_t{1} << FloatFacts<T>::kMantissa));
+  const V a = hn::Abs(x);
+  const V rounded = hn::CopySign(hn::Sub(hn::Add(a, limit), limit), x);
+  return hn::IfThenElse(hn::Lt(a, limit), rounded, x);
+#else
+  (void)d;
+  return hn::Round(x);
+#endif
+}
+
+template <class D, class V>
+HWY_INLINE V RoundDown(D d, V x) {
+  const V r = RoundEven(d, x);
+  const V one = hn::IfThenElseZero(hn::Gt(r, x), hn::Set(d, 1.0F));
+  return hn::CopySign(hn::Sub(r, one), x);
+}
+
+template <class D, class V>
+HWY_INLINE V RoundUp(D d, V x) {
+  const V r = RoundEven(d, x);
+  const V one = hn::IfThenElseZero(hn::Lt(r, x), hn::Set(d, 1.0F));
+  return hn::CopySign(hn::Add(r, one), x);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace wick::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif
