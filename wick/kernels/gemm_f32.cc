@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/kernels/gemm.h"
+#include "wick/kernels/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "wick/kernels/gemm_f32.cc"
@@ -14,7 +15,7 @@ namespace HWY_NAMESPACE {
 
 Gemm<f32> TableF32() {
   Gemm<f32> table{};
-  table.mr = kGemmRows<f32>;
+  table.mr = Index{kGemmRows<f32>};
   table.nr = GemmColumns<f32>();
   table.block = &GemmBlockRun<f32>;
   GemmFill(table);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/kernels/gemm.h"
+#include "wick/kernels/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "wick/kernels/gemm_f64.cc"
@@ -14,7 +15,7 @@ namespace HWY_NAMESPACE {
 
 Gemm<f64> TableF64() {
   Gemm<f64> table{};
-  table.mr = kGemmRows<f64>;
+  table.mr = Index{kGemmRows<f64>};
   table.nr = GemmColumns<f64>();
   table.block = &GemmBlockRun<f64>;
   GemmFill(table);

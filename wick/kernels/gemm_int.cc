@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/kernels/gemm.h"
+#include "wick/kernels/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "wick/kernels/gemm_int.cc"
@@ -16,7 +17,7 @@ namespace {
 template <class T>
 Gemm<T> MakeInt() {
   Gemm<T> table{};
-  table.mr = kGemmRows<GemmAcc<T>>;
+  table.mr = Index{kGemmRows<GemmAcc<T>>};
   table.nr = GemmColumns<GemmAcc<T>>();
   table.block = &GemmBlockRun<GemmAcc<T>>;
   GemmFill(table);

@@ -113,7 +113,7 @@ HWY_INLINE void GemmPackSame(const Acc* HWY_RESTRICT src, Index lane, Index step
   if (lane == 1) return GemmPackRows(src, step, lanes, width, k, out);
   constexpr Index kSide = 16 / sizeof(Acc);
   Index p = 0;
-  if (step == 1 && HWY_TARGET != HWY_SCALAR) {
+  if (step == 1) {
     const Index last = (lanes - 1) / kSide * kSide;
     for (; p + kSide <= k; p += kSide) {
       Acc* to = out + p * width;
@@ -213,10 +213,12 @@ void GemmFinishTile(const GemmFinish<Acc>& self, const Acc* tile, Index tile_row
                     Index m, Index n) {
   const hn::ScalableTag<Acc> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
-  const auto alpha = hn::Set(d, self.alpha), beta = hn::Set(d, self.beta);
+  const auto alpha = hn::Set(d, self.alpha);
+  const auto beta = hn::Set(d, self.beta);
   const bool scale = self.alpha != Acc{1}, add = self.beta != Acc{0};
-  constexpr Index kPiece = 2 * static_cast<Index>(hn::MaxLanes(d));
-  HWY_ALIGN Acc buffer[kPiece];
+  constexpr std::size_t kBuffer = 2 * hn::MaxLanes(d);
+  constexpr auto kPiece = static_cast<Index>(kBuffer);
+  HWY_ALIGN Acc buffer[kBuffer];
   Out* row = static_cast<Out*>(self.out) + i * self.row + j * self.col;
   for (Index r = 0; r < m; ++r, row += self.row, tile += tile_row) {
     for (Index s = 0; s < n; s += kPiece) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bf16, f16 and f8e4m3: widened to f32 while packing, multiplied by the f32 block kernel.
 #include "wick/kernels/gemm.h"
+#include "wick/kernels/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "wick/kernels/gemm_small.cc"

@@ -20,20 +20,18 @@ namespace wick::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows of the largest tile; it is two vectors wide. 28 of 32 registers, or 12 of 16.
+// Rows of the largest tile; it is two vectors wide. 28 of 32 registers, 12 of 16, 24 of 32.
 template <class Acc>
-inline constexpr int kGemmRows = !hwy::IsFloat<Acc>()         ? 4
-                                 : HWY_TARGET <= HWY_AVX3     ? 14
-                                 : HWY_TARGET <= HWY_SSSE3     ? 6
-                                                              : 12;
-inline constexpr int kGemmVecs = 2;
-// One or a few rows read B in place in wider tiles, else they would wait for FMA latency.
-inline constexpr int kGemmWideRows = 3;
-inline constexpr int kGemmWideVecs = HWY_TARGET <= HWY_AVX3 || HWY_TARGET > HWY_SSSE3 ? 8 : 4;
+inline constexpr std::size_t kGemmRows = !hwy::IsFloat<Acc>()                ? 4
+                                         : HWY_TARGET <= HWY_AVX3            ? 14
+                                         : HWY_TARGET <= HWY_SSSE3           ? 6
+                                         : HWY_TARGET == HWY_NEON            ? 12
+                                                                             : 4;
+inline constexpr std::size_t kGemmVecs = 2;
 
 template <class Acc>
 HWY_INLINE Index GemmColumns() {
-  return kGemmVecs * static_cast<Index>(hn::Lanes(hn::ScalableTag<Acc>()));
+  return static_cast<Index>(kGemmVecs * hn::Lanes(hn::ScalableTag<Acc>()));
 }
 
 // GCC 12 keeps arrays of vectors in registers only if every index is a constant early on: hence
@@ -59,7 +57,7 @@ HWY_INLINE void GemmLoad(D d, const T* HWY_RESTRICT p, V* b, std::index_sequence
 }
 
 /// c += a[rows] * b[vectors] for one step of k. Packed: the rows of A are next to each other.
-template <int kVecs, bool kPacked, class D, class V, class T, std::size_t... kR>
+template <std::size_t kVecs, bool kPacked, class D, class V, class T, std::size_t... kR>
 HWY_INLINE void GemmStep(D d, const T* HWY_RESTRICT a, Index row, const V* b, V* c,
                          std::index_sequence<kR...>) {
   (GemmRow(hn::Set(d, kPacked ? a[kR] : a[static_cast<Index>(kR) * row]), b, c + kR * kVecs,
@@ -84,7 +82,7 @@ HWY_INLINE void GemmStoreRow(D d, const V* c, T* HWY_RESTRICT to, std::index_seq
   }
 }
 
-template <int kVecs, bool kAdd, class D, class V, class T, std::size_t... kR>
+template <std::size_t kVecs, bool kAdd, class D, class V, class T, std::size_t... kR>
 HWY_INLINE void GemmStore(D d, const V* c, T* to, Index row, std::index_sequence<kR...>) {
   (GemmStoreRow<kAdd>(d, c + kR * kVecs, to + static_cast<Index>(kR) * row,
                       std::make_index_sequence<kVecs>()),
@@ -92,15 +90,23 @@ HWY_INLINE void GemmStore(D d, const V* c, T* to, Index row, std::index_sequence
 }
 
 /// The last columns of a tile, `n` of them; no byte beside them is touched.
-template <int kRows, int kVecs, class T>
+template <std::size_t kRows, std::size_t kVecs, class T>
 HWY_NOINLINE void GemmStoreEdge(const T* HWY_RESTRICT tile, Index tile_row, Index n, bool add,
                                 T* HWY_RESTRICT to, Index row) {
-  for (Index r = 0; r < kRows; ++r, tile += tile_row, to += row)
+  for (std::size_t r = 0; r < kRows; ++r, tile += tile_row, to += row)
     for (Index j = 0; j < n; ++j) to[j] = add ? to[j] + tile[j] : tile[j];
 }
 
+/// tile = sums + tile.
+template <std::size_t kRows, class T>
+HWY_NOINLINE void GemmAddSums(const T* HWY_RESTRICT sum, Index row, Index n, T* HWY_RESTRICT tile,
+                              Index tile_row) {
+  for (std::size_t r = 0; r < kRows; ++r, sum += row, tile += tile_row)
+    for (Index j = 0; j < n; ++j) tile[j] = sum[j] + tile[j];
+}
+
 /// One tile: kRows x (kVecs vectors) of C at row i, column j.
-template <class T, int kRows, int kVecs, bool kPacked>
+template <class T, std::size_t kRows, std::size_t kVecs, bool kPacked>
 HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a,
                            const T* HWY_RESTRICT b, Index i, Index j) {
   const hn::ScalableTag<T> d;
@@ -110,7 +116,7 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a,
   V c[kRows * kVecs];
   GemmZero(d, c, std::make_index_sequence<kRows * kVecs>());
   const Index ldb = g.b_row;
-  const Index col = kPacked ? kRows : g.a_col;
+  const Index col = kPacked ? Index{kRows} : g.a_col;
   const Index row = g.a_row;
   Index p = g.k;
   for (; p >= 2; p -= 2) {
@@ -127,7 +133,7 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a,
     GemmLoad(d, b, v, vecs);
     GemmStep<kVecs, kPacked>(d, a, row, v, c, rows);
   }
-  const Index width = kVecs * static_cast<Index>(hn::Lanes(d));
+  const auto width = static_cast<Index>(kVecs * hn::Lanes(d));
   const Index n = std::min(width, g.n - j);
   T* to = g.sum + i * g.sum_row + j;
   if (g.finish == nullptr && n == width) {
@@ -145,8 +151,7 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a,
     return;
   }
   if (g.add)
-    for (Index r = 0; r < kRows; ++r)
-      for (Index s = 0; s < n; ++s) tile[r * width + s] = to[r * g.sum_row + s] + tile[r * width + s];
+    GemmAddSums<kRows>(to, g.sum_row, n, tile, width);
   g.finish->apply(*g.finish, tile, width, i, j, kRows, n);
 }
 
@@ -154,9 +159,9 @@ template <class T>
 using GemmTileFn = void (*)(const GemmBlock<T>&, const T*, const T*, Index, Index);
 
 /// Tile functions by rows - 1.
-template <class T, int kVecs, bool kPacked, std::size_t... kR>
+template <class T, std::size_t kVecs, bool kPacked, std::size_t... kR>
 constexpr std::array<GemmTileFn<T>, sizeof...(kR)> GemmTiles(std::index_sequence<kR...>) {
-  return {{&GemmTile<T, static_cast<int>(kR) + 1, kVecs, kPacked>...}};
+  return {{&GemmTile<T, kR + 1, kVecs, kPacked>...}};
 }
 
 template <class T, bool kPacked>
@@ -165,7 +170,7 @@ HWY_INLINE void GemmBlockLoop(const GemmBlock<T>& g) {
   static constexpr auto kFull = GemmTiles<T, kGemmVecs, kPacked>(rows);
   static constexpr auto kHalf = GemmTiles<T, 1, kPacked>(rows);
   const Index nr = GemmColumns<T>();
-  const GemmStrips strips(g.m, kGemmRows<T>);
+  const GemmStrips strips(g.m, Index{kGemmRows<T>});
   // A strip of A (about 20 KiB) stays in L1 while the panels of B stream past it from L2.
   Index i = 0;
   for (Index s = 0; s < strips.count; ++s) {
