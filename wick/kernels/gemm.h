@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <type_traits>
+
+#include "wick/core/dtype.h"
+
+namespace wick::kernels {
+
+// What one thread does for a matrix product: pack parts of A and B, multiply a block, write results.
+// The loops around it (caches, threads, batches) are in wick/ops/gemm.cc. Every element of C is the
+// same sequence of operations whatever the tile, the packing or the instruction set is: one fused
+// multiply-add after the other from 0, in order of k. (Without FMA, on SSE2, each is two roundings.)
+
+namespace detail {
+template <class T>
+struct GemmAcc {
+  using Type = f32;
+};
+template <Int T>
+struct GemmAcc<T> {
+  using Type = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+};
+template <>
+struct GemmAcc<f64> {
+  using Type = f64;
+};
+}  // namespace detail
+
+/// What products of T are added in: f32 for f32 and the small floats, f64 for f64; unsigned integers
+/// of 32 or 64 bits for the integers, whose low bits are those of the wrapping product.
+template <Element T>
+using GemmAcc = typename detail::GemmAcc<T>::Type;
+
+/// Splits m rows into the fewest strips of at most `most` rows, of heights that differ by at most 1
+/// (the taller first): a last strip of one or two rows would wait for FMA latency.
+struct GemmStrips {
+  Index count, base, taller;
+  GemmStrips(Index m, Index most)
+      : count(ceil_div(m, most)), base(count == 0 ? 0 : m / count), taller(m - base * count) {}
+  Index height(Index strip) const { return base + (strip < taller ? 1 : 0); }
+};
+
+/// Turns sums into results: out = alpha * sum + beta * out, rounded once to the type of `out`, with
+/// the product by alpha rounded first and beta's fused; beta == 0 does not read `out`, alpha == 1
+/// leaves the sum as it is. `apply` does it for the tile of m x n sums (rows `tile_row` apart) that
+/// begins at row i and column j of `out`.
+template <class Acc>
+struct GemmFinish {
+  Acc alpha, beta;
+  void* out;
+  Index row, col;  ///< strides of `out`
+  void (*apply)(const GemmFinish& self, const Acc* tile, Index tile_row, Index i, Index j, Index m,
+                Index n);
+};
+
+/// One call of the block kernel: sums of the m x n products over one chunk of k.
+/// A is packed in strips (GemmStrips(m, mr); strip at row i starts at a + i * k, element [p][row])
+/// or, with a_packed == false, read in place through its strides. B is panels of nr columns,
+/// b_panel apart, rows b_row apart; b_row == nr where packed, else B's own row stride and
+/// b_panel == nr (only whole panels then: n % nr == 0).
+template <class Acc>
+struct GemmBlock {
+  Index m, n, k;
+  const Acc* a;
+  bool a_packed;
+  Index a_row, a_col;
+  const Acc* b;
+  Index b_row, b_panel;
+  Acc* sum;  ///< running sums, columns next to each other; unused if !add and finish
+  Index sum_row;
+  bool add;                         ///< sum += chunk, else sum = chunk
+  const GemmFinish<Acc>* finish;    ///< not null: the last chunk; results go there, not to sum
+};
+
+/// How this CPU multiplies. T is the element in memory, packed panels hold Acc.
+template <Element T>
+struct Gemm {
+  using Acc = GemmAcc<T>;
+  Index mr;  ///< most rows of a strip of A
+  Index nr;  ///< columns of a panel of B
+  /// out[p * width + i] = src[i * lane + p * step] for i < lanes, 0 for lanes <= i < width, p < k.
+  /// Packs a strip of A (width == lanes <= mr) or a panel of B (width == nr).
+  void (*pack)(const T* src, Index lane, Index step, Index lanes, Index width, Index k, Acc* out);
+  /// Packed strips and panels are written and read up to this many elements past their end.
+  void (*block)(const GemmBlock<Acc>& g);
+  /// GemmFinish::apply for results of type T, and of type Acc.
+  decltype(GemmFinish<Acc>::apply) finish, finish_wide;
+};
+
+/// Elements that `pack` may write past the end of its last row (what is there is lost).
+inline constexpr Index kGemmSlack = 16;
+
+/// The functions for this CPU. Look them up once per op; never keep them in a static, so that tests
+/// can try every instruction set.
+template <Element T>
+Gemm<T> gemm();
+#define WICK_DECLARE(T) \
+  template <>           \
+  Gemm<T> gemm();
+WICK_FOR_ELEMENTS(WICK_DECLARE)
+#undef WICK_DECLARE
+
+}  // namespace wick::kernels

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packing and writing results for the matrix product: everything that knows the element in memory.
+
+#if defined(WICK_KERNELS_GEMM_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef WICK_KERNELS_GEMM_PACK_INL_H_
+#undef WICK_KERNELS_GEMM_PACK_INL_H_
+#else
+#define WICK_KERNELS_GEMM_PACK_INL_H_
+#endif
+
+#include <algorithm>
+#include <array>
+
+#include "hwy/highway.h"
+#include "wick/core/convert.h"
+#include "wick/kernels/gemm.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace wick::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// An element as what it is added in.
+template <class Acc, class T>
+HWY_INLINE Acc GemmWiden(T x) {
+  if constexpr (std::same_as<T, f8e4m3>) {
+    static constexpr std::array<float, 256> kTable = [] {
+      std::array<float, 256> t{};
+      for (std::size_t i = 0; i < t.size(); ++i) t[i] = to_f32(f8e4m3{static_cast<u8>(i)});
+      return t;
+    }();
+    return kTable[x.bits];
+  } else if constexpr (Float<T>) {
+    return convert<Acc>(x);
+  } else {
+    return static_cast<Acc>(x);  // modulo 2^32 or 2^64
+  }
+}
+
+/// to[i] = from[i] for n elements next to each other.
+template <class Acc, class T>
+HWY_INLINE void GemmWidenRun(const T* HWY_RESTRICT from, Index n, Acc* HWY_RESTRICT to) {
+  Index i = 0;
+  if constexpr (std::same_as<T, f16> || std::same_as<T, bf16>) {
+    const hn::ScalableTag<float> d;
+    using Lane = std::conditional_t<std::same_as<T, f16>, hwy::float16_t, hwy::bfloat16_t>;
+    const hn::Rebind<Lane, decltype(d)> half;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    for (; i + lanes <= n; i += lanes)
+      hn::StoreU(hn::PromoteTo(d, hn::LoadU(half, reinterpret_cast<const Lane*>(from + i))), d,
+                 to + i);
+  }
+  for (; i < n; ++i) to[i] = GemmWiden<Acc>(from[i]);
+}
+
+/// Four lanes (two of 64 bits) of src, `step` 1, for as many steps: transposed in registers and
+/// stored as rows of out. Lanes from `lanes` on are zero.
+template <class Acc>
+HWY_INLINE void GemmPackSquare(const Acc* HWY_RESTRICT src, Index lane, Index lanes, Index width,
+                               Acc* HWY_RESTRICT out) {
+  const hn::CappedTag<Acc, 16 / sizeof(Acc)> d;
+  if constexpr (sizeof(Acc) == 8) {
+    const auto r0 = hn::LoadU(d, src);
+    const auto r1 = lanes > 1 ? hn::LoadU(d, src + lane) : hn::Zero(d);
+    hn::StoreU(hn::InterleaveLower(d, r0, r1), d, out);
+    hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, out + width);
+  } else {
+    const hn::Repartition<std::uint64_t, decltype(d)> wide;
+    const auto r0 = hn::LoadU(d, src);
+    const auto r1 = lanes > 1 ? hn::LoadU(d, src + lane) : hn::Zero(d);
+    const auto r2 = lanes > 2 ? hn::LoadU(d, src + 2 * lane) : hn::Zero(d);
+    const auto r3 = lanes > 3 ? hn::LoadU(d, src + 3 * lane) : hn::Zero(d);
+    const auto lower01 = hn::BitCast(wide, hn::InterleaveLower(d, r0, r1));
+    const auto lower23 = hn::BitCast(wide, hn::InterleaveLower(d, r2, r3));
+    const auto upper01 = hn::BitCast(wide, hn::InterleaveUpper(d, r0, r1));
+    const auto upper23 = hn::BitCast(wide, hn::InterleaveUpper(d, r2, r3));
+    const auto put = [&](auto v, Index row) HWY_ATTR {
+      hn::StoreU(hn::BitCast(d, v), d, out + row * width);
+    };
+    put(hn::InterleaveLower(wide, lower01, lower23), 0);
+    put(hn::InterleaveUpper(wide, lower01, lower23), 1);
+    put(hn::InterleaveLower(wide, upper01, upper23), 2);
+    put(hn::InterleaveUpper(wide, upper01, upper23), 3);
+  }
+}
+
+/// Lanes next to each other in memory: rows are copied.
+template <class Acc>
+HWY_INLINE void GemmPackRows(const Acc* HWY_RESTRICT src, Index step, Index lanes, Index width,
+                             Index k, Acc* HWY_RESTRICT out) {
+  const hn::ScalableTag<Acc> d;
+  const auto n = static_cast<Index>(hn::Lanes(d));
+  const Index whole = lanes / n * n;
+  const auto rest = hn::FirstN(d, static_cast<std::size_t>(lanes - whole));
+  for (Index p = 0; p < k; ++p, src += step, out += width) {
+    Index i = 0;
+    for (; i < whole; i += n) hn::StoreU(hn::LoadU(d, src + i), d, out + i);
+    if constexpr (HWY_TARGET <= HWY_AVX2) {  // masked loads that touch no byte beside
+      if (i < lanes) {
+        hn::StoreU(hn::MaskedLoad(rest, d, src + i), d, out + i);
+        i += n;
+      }
+    } else {
+      for (; i < lanes; ++i) out[i] = src[i];
+    }
+    for (; i < width; ++i) out[i] = 0;
+  }
+}
+
+template <class Acc>
+HWY_INLINE void GemmPackSame(const Acc* HWY_RESTRICT src, Index lane, Index step, Index lanes,
+                             Index width, Index k, Acc* HWY_RESTRICT out) {
+  if (lane == 1) return GemmPackRows(src, step, lanes, width, k, out);
+  constexpr Index kSide = 16 / sizeof(Acc);
+  Index p = 0;
+  if (step == 1) {
+    const Index last = (lanes - 1) / kSide * kSide;
+    for (; p + kSide <= k; p += kSide) {
+      Acc* to = out + p * width;
+      for (Index i = width - 1; i >= lanes; --i)
+        for (Index q = 0; q < kSide; ++q) to[q * width + i] = 0;
+      // The last square first: what it writes past its row is the start of the next.
+      GemmPackSquare(src + p + last * lane, lane, lanes - last, width, to + last);
+      for (Index i = 0; i < last; i += kSide)
+        GemmPackSquare(src + p + i * lane, lane, kSide, width, to + i);
+    }
+  }
+  for (; p < k; ++p) {
+    const Acc* from = src + p * step;
+    Acc* to = out + p * width;
+    for (Index i = 0; i < lanes; ++i) to[i] = from[i * lane];
+    for (Index i = lanes; i < width; ++i) to[i] = 0;
+  }
+}
+
+/// Gemm<T>::pack.
+template <class T>
+void GemmPack(const T* src, Index lane, Index step, Index lanes, Index width, Index k,
+              GemmAcc<T>* out) {
+  using Acc = GemmAcc<T>;
+  if constexpr (sizeof(T) == sizeof(Acc)) {  // the same bits
+    GemmPackSame(reinterpret_cast<const Acc*>(src), lane, step, lanes, width, k, out);
+  } else if (lane == 1) {
+    for (Index p = 0; p < k; ++p, src += step, out += width) {
+      GemmWidenRun(src, lanes, out);
+      for (Index i = lanes; i < width; ++i) out[i] = 0;
+    }
+  } else {
+    constexpr Index kSteps = 64, kLanes = 4;
+    HWY_ALIGN Acc wide[kLanes * kSteps];
+    for (Index p = 0; p < k; p += kSteps) {
+      const Index steps = std::min(kSteps, k - p);
+      for (Index i = (lanes - 1) / kLanes * kLanes; i >= 0; i -= kLanes) {
+        const Index some = std::min(kLanes, lanes - i);
+        for (Index l = 0; l < some; ++l) {
+          const T* from = src + (i + l) * lane + p * step;
+          if (step == 1) {
+            GemmWidenRun(from, steps, wide + l * kSteps);
+          } else {
+            for (Index s = 0; s < steps; ++s) wide[l * kSteps + s] = GemmWiden<Acc>(from[s * step]);
+          }
+        }
+        Acc* to = out + p * width + i;
+        for (Index s = 0; s < steps; ++s)
+          for (Index l = 0; l < some; ++l) to[s * width + l] = wide[l * kSteps + s];
+      }
+      for (Index s = 0; s < steps; ++s)
+        for (Index i = lanes; i < width; ++i) out[(p + s) * width + i] = 0;
+    }
+  }
+}
+
+/// to[i] = from[i] rounded to Out, n elements next to each other.
+template <class Out, class Acc>
+HWY_INLINE void GemmNarrowRun(const Acc* HWY_RESTRICT from, Index n, Out* HWY_RESTRICT to) {
+  Index i = 0;
+  if constexpr (std::same_as<Out, f16> || std::same_as<Out, bf16>) {
+    const hn::ScalableTag<float> d;
+    const hn::RebindToSigned<decltype(d)> di;
+    const hn::Rebind<std::uint16_t, decltype(d)> half;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    for (; i + lanes <= n; i += lanes) {
+      const auto v = hn::LoadU(d, from + i);
+      auto* bits = reinterpret_cast<std::uint16_t*>(to + i);
+      if constexpr (std::same_as<Out, f16>) {
+        const hn::Rebind<hwy::float16_t, decltype(d)> df16;
+        hn::StoreU(hn::BitCast(half, hn::DemoteTo(df16, v)), half, bits);
+      } else {
+        // To nearest, ties to even: add just under one half, or one half for odd results.
+        const auto u = hn::BitCast(di, v);
+        const auto odd = hn::And(hn::ShiftRight<16>(u), hn::Set(di, 1));
+        const auto rounded = hn::Add(u, hn::Add(odd, hn::Set(di, 0x7FFF)));
+        const auto quiet = hn::Or(u, hn::Set(di, 0x400000));
+        const auto nan = hn::RebindMask(di, hn::IsNaN(v));
+        const auto high = hn::And(hn::ShiftRight<16>(hn::IfThenElse(nan, quiet, rounded)),
+                                  hn::Set(di, 0xFFFF));
+        hn::StoreU(hn::DemoteTo(half, high), half, bits);
+      }
+    }
+  }
+  for (; i < n; ++i) {
+    if constexpr (Int<Out> || std::is_unsigned_v<Out>) {
+      to[i] = static_cast<Out>(from[i]);  // the low bits
+    } else {
+      to[i] = convert<Out>(from[i]);
+    }
+  }
+}
+
+/// GemmFinish::apply.
+template <class Out, class Acc>
+void GemmFinishTile(const GemmFinish<Acc>& self, const Acc* tile, Index tile_row, Index i, Index j,
+                    Index m, Index n) {
+  const hn::ScalableTag<Acc> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  const auto alpha = hn::Set(d, self.alpha);
+  const auto beta = hn::Set(d, self.beta);
+  const bool scale = self.alpha != Acc{1}, add = self.beta != Acc{0};
+  constexpr std::size_t kBuffer = 2 * hn::MaxLanes(d);
+  constexpr auto kPiece = static_cast<Index>(kBuffer);
+  HWY_ALIGN Acc buffer[kBuffer];
+  Out* row = static_cast<Out*>(self.out) + i * self.row + j * self.col;
+  for (Index r = 0; r < m; ++r, row += self.row, tile += tile_row) {
+    for (Index s = 0; s < n; s += kPiece) {
+      const Index piece = std::min(kPiece, n - s);
+      Out* out = row + s * self.col;
+      if (add) {
+        for (Index q = 0; q < kPiece; ++q)
+          buffer[q] = q < piece ? GemmWiden<Acc>(out[q * self.col]) : Acc{0};
+      }
+      for (Index q = 0; q < piece; q += lanes) {
+        auto v = hn::LoadU(d, tile + s + q);
+        if (scale) v = hn::Mul(alpha, v);
+        if (add) {
+          const auto c = hn::LoadU(d, buffer + q);
+          if constexpr (hwy::IsFloat<Acc>()) {
+            v = hn::MulAdd(beta, c, v);
+          } else {
+            v = hn::Add(v, hn::Mul(beta, c));
+          }
+        }
+        hn::StoreU(v, d, buffer + q);
+      }
+      if (self.col == 1) {
+        GemmNarrowRun(buffer, piece, out);
+      } else {
+        for (Index q = 0; q < piece; ++q) GemmNarrowRun(buffer + q, 1, out + q * self.col);
+      }
+    }
+  }
+}
+
+/// What depends on T of the table.
+template <class T>
+void GemmFill(Gemm<T>& table) {
+  table.pack = &GemmPack<T>;
+  table.finish = &GemmFinishTile<T, GemmAcc<T>>;
+  table.finish_wide = &GemmFinishTile<GemmAcc<T>, GemmAcc<T>>;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace wick::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wick/ops/gemm.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "wick/kernels/gemm.h"
+#include "wick/ops/scratch.h"
+
+namespace wick {
+namespace {
+
+// The loops follow Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (ACM
+// TOMS 2008), with the chunk of k fixed by the order of summation: panels of B are packed for as
+// many columns as the share of L3 holds, strips of A for as many rows as half of L2 holds; the
+// kernel keeps one strip of A in L1 and streams panels of B past it, `nb` columns at a time, that
+// stay in L2.
+
+struct CacheSizes {
+  Index l2, l3;
+};
+
+CacheSizes cache_sizes() {
+  const auto size = [](int name, Index fallback) {
+    const long bytes = sysconf(name);
+    return bytes > 0 ? Index{bytes} : fallback;
+  };
+  return {size(_SC_LEVEL2_CACHE_SIZE, Index{256} << 10), size(_SC_LEVEL3_CACHE_SIZE, Index{4} << 20)};
+}
+
+/// Work (in multiply-adds) below which a second thread costs more than it brings.
+constexpr Index kWorkPerRank = Index{1} << 19;
+/// Packed operands up to this size live on the stack.
+constexpr std::size_t kStackBytes = 32 << 10;
+
+struct Range {
+  Index begin, end;
+  Index size() const { return end - begin; }
+};
+
+/// Piece i of [0, n) cut into `pieces` even parts, in whole units.
+Range piece(Index n, Index unit, Index i, Index pieces) {
+  const Index units = ceil_div(n, unit);
+  return {std::min(n, units * i / pieces * unit), std::min(n, units * (i + 1) / pieces * unit)};
+}
+
+/// Everything that is decided before the loops.
+template <Element T>
+struct Plan {
+  using Acc = kernels::GemmAcc<T>;
+  kernels::Gemm<T> kernel;
+  bool direct_a, direct_b;  // read in place, not packed
+  bool in_place;            // C holds running sums and the result
+  Index mc, nb, nc, group;  // group: elements of k, whole chunks
+  Index ranks, grid_m, grid_n;
+  bool split_batch;  // ranks share the products, else the elements of each
+  Index a_bytes, b_bytes, sum_bytes;  // scratch of one rank
+  Index bytes() const { return a_bytes + b_bytes + sum_bytes; }
+};
+
+constexpr Index aligned(Index bytes) { return round_up(bytes, 64); }
+
+template <Element T, class Out>
+class Driver {
+ public:
+  using Acc = kernels::GemmAcc<T>;
+  static constexpr Index kChunk = kGemmChunk<T>;
+  static constexpr bool kSameBits = sizeof(T) == sizeof(Acc);
+
+  Driver(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
+         const GemmTuning& tuning)
+      : p_(problem), batch_(batch), count_(batch.count()) {
+    plan_.kernel = kernels::gemm<T>();
+    orient();
+    // Nothing is added up if k is 0: the sum is 0 whatever alpha is.
+    finish_.alpha = p_.k == 0 ? Acc{1} : static_cast<Acc>(p_.alpha);
+    finish_.beta = static_cast<Acc>(p_.beta);
+    finish_.row = p_.c.row;
+    finish_.col = p_.c.col;
+    finish_.apply = sizeof(Out) == sizeof(T) ? plan_.kernel.finish : plan_.kernel.finish_wide;
+    plan_.in_place = sizeof(Out) == sizeof(Acc) && finish_.alpha == Acc{1} &&
+                     finish_.beta == Acc{0} && p_.c.col == 1;
+    choose_split(executor, tuning);
+    choose_blocks(tuning);
+  }
+
+  void run(Executor& executor) {
+    if (plan_.ranks == 1 && plan_.bytes() <= static_cast<Index>(kStackBytes)) {
+      alignas(64) std::byte stack[kStackBytes];
+      return run_rank(0, stack);
+    }
+    const Scratch scratch(checked_mul(plan_.bytes(), plan_.ranks, "gemm", "scratch"), "gemm");
+    executor.run(static_cast<int>(plan_.ranks), [&](int rank) {
+      run_rank(rank, scratch.data() + rank * plan_.bytes());
+    });
+  }
+
+ private:
+  /// Lanes run along n and C is written along rows: swaps the operands (C^T = B^T A^T) where that
+  /// suits C's strides or fills the lanes better. The products and their order stay the same.
+  void orient() {
+    const Index lanes = plan_.kernel.nr / 2;
+    const bool thin = p_.n < lanes && p_.n < p_.m;
+    const bool upright = p_.c.col != 1 && p_.c.row == 1 && !(p_.m < lanes && p_.m < p_.n);
+    if (!thin && !upright) return;
+    std::swap(p_.m, p_.n);
+    std::swap(p_.a, p_.b);
+    std::swap(p_.a.row, p_.a.col);
+    std::swap(p_.b.row, p_.b.col);
+    std::swap(p_.c.row, p_.c.col);
+    std::swap(batch_.a, batch_.b);
+  }
+
+  void choose_split(Executor& executor, const GemmTuning& tuning) {
+    const auto work = static_cast<double>(p_.m) * static_cast<double>(p_.n) *
+                      static_cast<double>(p_.k) * static_cast<double>(count_);
+    Index ranks = tuning.ranks;
+    if (ranks == 0) {
+      const double most = work / static_cast<double>(kWorkPerRank);
+      ranks = executor.threads();
+      if (most < static_cast<double>(ranks)) ranks = std::max(Index{1}, static_cast<Index>(most));
+    }
+    plan_.grid_m = plan_.grid_n = 1;
+    plan_.split_batch = count_ >= 4 * ranks || (count_ > 1 && count_ % ranks == 0);
+    if (!plan_.split_batch && ranks > 1) choose_grid(ranks);
+    plan_.ranks = plan_.split_batch ? std::min(ranks, count_) : plan_.grid_m * plan_.grid_n;
+  }
+
+  /// A grid of at most `ranks` parts of C with the least cost: multiply-adds of the largest part,
+  /// and its packing, where an element costs about as much as eight of them.
+  void choose_grid(Index ranks) {
+    const Index unit_m = 4, unit_n = plan_.kernel.nr / 2;
+    double best = -1;
+    for (Index rows = 1; rows <= ranks; ++rows) {
+      const Index columns = ranks / rows;
+      const auto m = static_cast<double>(ceil_div(ceil_div(p_.m, unit_m), rows) * unit_m);
+      const auto n = static_cast<double>(ceil_div(ceil_div(p_.n, unit_n), columns) * unit_n);
+      const double cost = m * n + 8 * (m + n);
+      if (best < 0 || cost < best) {
+        best = cost;
+        plan_.grid_m = std::min(rows, ceil_div(p_.m, unit_m));
+        plan_.grid_n = std::min(columns, ceil_div(p_.n, unit_n));
+      }
+    }
+  }
+
+  void choose_blocks(const GemmTuning& tuning) {
+    using Path = GemmTuning::Path;
+    const Index mr = plan_.kernel.mr, nr = plan_.kernel.nr;
+    const Index kc = std::min(p_.k, kChunk);
+    constexpr auto kAcc = static_cast<Index>(sizeof(Acc));
+    // The largest part of C that one rank gets.
+    const Index m = std::min(p_.m, round_up(ceil_div(p_.m, plan_.grid_m), 4) + 4);
+    const Index n = std::min(p_.n, round_up(ceil_div(p_.n, plan_.grid_n), nr / 2) + nr / 2);
+    const bool can_a = kSameBits, can_b = kSameBits && p_.b.col == 1;
+    const Index b_size = p_.k * n * kAcc;
+    plan_.direct_a = can_a && n <= 2 * nr;
+    plan_.direct_b = can_b && (m <= mr || (m <= 4 * mr && b_size <= (Index{24} << 10)));
+    if (tuning.path != Path::automatic) {
+      plan_.direct_a = can_a && (tuning.path == Path::direct || tuning.path == Path::direct_a);
+      plan_.direct_b = can_b && (tuning.path == Path::direct || tuning.path == Path::direct_b);
+    }
+    CacheSizes cache{};
+    const bool large = m * kc + n * p_.k > 8192;
+    if (large) cache = cache_sizes();
+    const Index row_bytes = kc * kAcc;
+    plan_.mc = tuning.mc > 0 ? tuning.mc : large ? cache.l2 / 2 / std::max(row_bytes, Index{1}) : m;
+    plan_.mc = std::clamp(round_up(plan_.mc, mr), mr, round_up(m, mr));
+    plan_.nb = tuning.nb > 0 ? tuning.nb : large ? cache.l2 * 2 / 5 / std::max(row_bytes, Index{1}) : n;
+    plan_.nb = std::max(plan_.nb / nr * nr, nr);
+    // A share of L3 for the packed panels of B: all of k if at least 512 columns fit, else groups
+    // of chunks. Where sums wait in scratch, k is never cut into groups.
+    const Index budget = large ? std::clamp(cache.l3 / 2 / plan_.ranks, Index{1} << 20, Index{16} << 20) : b_size;
+    const Index least = std::min(round_up(n, nr), Index{512});
+    Index columns = budget / std::max(p_.k * kAcc, Index{1});
+    plan_.group = p_.k;
+    if (columns < least && plan_.in_place) {
+      plan_.group = std::max(budget / (least * kAcc) / kChunk, Index{1}) * kChunk;
+      columns = least;
+    }
+    plan_.nc = tuning.nc > 0 ? tuning.nc : columns;
+    plan_.nc = std::clamp(plan_.nc / nr * nr, nr, round_up(n, nr));
+    if (tuning.group > 0 && plan_.in_place) plan_.group = tuning.group * kChunk;
+    plan_.group = std::min(plan_.group, p_.k);
+
+    plan_.a_bytes = plan_.direct_a ? 0 : aligned((plan_.mc * kc + kernels::kGemmSlack) * kAcc);
+    // In place, only the columns after the last whole panel are packed.
+    const Index packed = plan_.direct_b ? (n % nr == 0 && plan_.grid_n == 1 ? 0 : nr) : plan_.nc;
+    plan_.b_bytes = packed == 0 ? 0 : aligned((packed * plan_.group + kernels::kGemmSlack) * kAcc);
+    plan_.sum_bytes =
+        plan_.in_place || p_.k <= kChunk ? 0 : aligned(plan_.mc * plan_.nc * kAcc);
+  }
+
+  struct Offsets {
+    Index a, b, c;
+  };
+
+  Offsets offsets(Index product) const {
+    Offsets at{0, 0, 0};
+    for (std::size_t i = batch_.rank; i-- > 0;) {
+      const Index index = product % batch_.shape[i];
+      product /= batch_.shape[i];
+      at.a += index * batch_.a[i];
+      at.b += index * batch_.b[i];
+      at.c += index * batch_.c[i];
+    }
+    return at;
+  }
+
+  void run_rank(Index rank, std::byte* scratch) const {
+    Work w{};
+    w.a = reinterpret_cast<Acc*>(scratch);
+    w.b = reinterpret_cast<Acc*>(scratch + plan_.a_bytes);
+    w.sum = reinterpret_cast<Acc*>(scratch + plan_.a_bytes + plan_.b_bytes);
+    Range products{0, count_};
+    w.rows = {0, p_.m};
+    w.columns = {0, p_.n};
+    if (plan_.split_batch) {
+      products = piece(count_, 1, rank, plan_.ranks);
+    } else {
+      w.rows = piece(p_.m, 4, rank / plan_.grid_n, plan_.grid_m);
+      w.columns = piece(p_.n, plan_.kernel.nr / 2, rank % plan_.grid_n, plan_.grid_n);
+    }
+    for (Index i = products.begin; i < products.end; ++i) {
+      const Offsets at = offsets(i);
+      multiply(w, p_.a.data + at.a, p_.b.data + at.b, p_.c.data + at.c);
+    }
+  }
+
+  /// The state of one rank.
+  struct Work {
+    Acc *a, *b, *sum;
+    Range rows, columns;
+    const T* packed_b = nullptr;  // what w.b holds: all columns and chunks of this operand
+  };
+
+  void multiply(Work& w, const T* a, const T* b, Out* c) const {
+    for (Index j = w.columns.begin; j < w.columns.end; j += plan_.nc) {
+      const Range columns{j, std::min(j + plan_.nc, w.columns.end)};
+      for (Index p = 0; p < p_.k || p == 0; p += plan_.group) {
+        const Range group{p, std::min(p + plan_.group, p_.k)};
+        const bool whole = columns.size() == w.columns.size() && group.size() == p_.k;
+        if (!whole || w.packed_b != b) pack_b(w, b, columns, group);
+        w.packed_b = whole ? b : nullptr;
+        for (Index i = w.rows.begin; i < w.rows.end; i += plan_.mc) {
+          const Range rows{i, std::min(i + plan_.mc, w.rows.end)};
+          multiply_rows(w, a, b, c, rows, columns, group);
+        }
+        if (plan_.group == 0) break;
+      }
+    }
+  }
+
+  /// Columns that are read in place; the others are packed.
+  Index direct_columns(Range columns) const {
+    return plan_.direct_b ? columns.size() / plan_.kernel.nr * plan_.kernel.nr : 0;
+  }
+
+  /// Packed: chunk after chunk, in each panel after panel.
+  void pack_b(Work& w, const T* b, Range columns, Range group) const {
+    const Index nr = plan_.kernel.nr;
+    Acc* to = w.b;
+    for (Index p = group.begin; p < group.end; p += kChunk) {
+      const Index kc = std::min(kChunk, group.end - p);
+      for (Index j = columns.begin + direct_columns(columns); j < columns.end; j += nr, to += nr * kc)
+        plan_.kernel.pack(b + p * p_.b.row + j * p_.b.col, p_.b.col, p_.b.row,
+                          std::min(nr, columns.end - j), nr, kc, to);
+    }
+  }
+
+  void pack_a(const Work& w, const T* a, Range rows, Index p, Index kc) const {
+    const kernels::GemmStrips strips(rows.size(), plan_.kernel.mr);
+    Index i = 0;
+    for (Index s = 0; s < strips.count; ++s) {
+      const Index height = strips.height(s);
+      plan_.kernel.pack(a + (rows.begin + i) * p_.a.row + p * p_.a.col, p_.a.row, p_.a.col, height,
+                        height, kc, w.a + i * kc);
+      i += height;
+    }
+  }
+
+  /// One block of rows over a group of chunks.
+  void multiply_rows(Work& w, const T* a, const T* b, Out* c, Range rows, Range columns,
+                     Range group) const {
+    const Index nr = plan_.kernel.nr;
+    const Index direct = direct_columns(columns);
+    const Index packed = round_up(columns.size() - direct, nr);
+    kernels::GemmFinish<Acc> finish = finish_;
+    finish.out = c + rows.begin * p_.c.row + columns.begin * p_.c.col;
+    kernels::GemmBlock<Acc> g{};
+    g.m = rows.size();
+    if (plan_.in_place) {
+      g.sum = reinterpret_cast<Acc*>(finish.out);
+      g.sum_row = p_.c.row;
+    } else {
+      g.sum = w.sum;
+      g.sum_row = plan_.nc;
+    }
+    const Acc* panels = w.b;
+    for (Index p = group.begin; p < group.end || p == 0; p += kChunk) {
+      g.k = std::min(kChunk, group.end - p);
+      g.add = p > 0;
+      const bool last = p + g.k == p_.k;
+      const T* from = a + rows.begin * p_.a.row + p * p_.a.col;
+      if (plan_.direct_a) {
+        g.a = reinterpret_cast<const Acc*>(from);
+        g.a_row = p_.a.row;
+        g.a_col = p_.a.col;
+      } else {
+        pack_a(w, a, rows, p, g.k);
+        g.a = w.a;
+        g.a_packed = true;
+      }
+      g.finish = last && !plan_.in_place ? &finish : nullptr;
+      if (direct > 0) {
+        g.b = reinterpret_cast<const Acc*>(b + p * p_.b.row + columns.begin);
+        g.b_row = p_.b.row;
+        g.b_panel = nr;
+        columns_loop(g, finish, 0, direct);
+      }
+      if (packed > 0) {
+        g.b = panels;
+        g.b_row = nr;
+        g.b_panel = nr * g.k;
+        columns_loop(g, finish, direct, columns.size());
+        panels += packed * g.k;
+      }
+      if (g.k == 0) break;
+    }
+  }
+
+  /// The block kernel on columns [begin, end), of which g.b is the first, as many at a time as L2
+  /// holds.
+  void columns_loop(kernels::GemmBlock<Acc> g, const kernels::GemmFinish<Acc>& whole, Index begin,
+                    Index end) const {
+    kernels::GemmFinish<Acc> finish = whole;
+    if (g.finish != nullptr) g.finish = &finish;
+    Acc* const sum = g.sum;
+    for (Index j = begin; j < end; j += plan_.nb) {
+      g.n = std::min(plan_.nb, end - j);
+      g.sum = sum == nullptr ? nullptr : sum + j;
+      finish.out = static_cast<Out*>(whole.out) + j * whole.col;
+      plan_.kernel.block(g);
+      g.b += plan_.nb / plan_.kernel.nr * g.b_panel;
+    }
+  }
+
+  GemmProblem<T, Out> p_;
+  GemmBatch batch_;
+  Index count_;
+  kernels::GemmFinish<Acc> finish_{};
+  Plan<T> plan_{};
+};
+
+}  // namespace
+
+template <Element T, class Out>
+void gemm_batch(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
+                const GemmTuning& tuning) {
+  if (problem.m == 0 || problem.n == 0 || batch.count() == 0) return;
+  Driver<T, Out>(problem, batch, executor, tuning).run(executor);
+}
+
+#define WICK_INSTANTIATE(T)                                                                   \
+  template void gemm_batch(const GemmProblem<T, T>&, const GemmBatch&, Executor&, \
+                           const GemmTuning&);
+WICK_FOR_ELEMENTS(WICK_INSTANTIATE)
+#undef WICK_INSTANTIATE
+template void gemm_batch(const GemmProblem<f16, f32>&, const GemmBatch&, Executor&,
+                         const GemmTuning&);
+template void gemm_batch(const GemmProblem<bf16, f32>&, const GemmBatch&, Executor&,
+                         const GemmTuning&);
+template void gemm_batch(const GemmProblem<f8e4m3, f32>&, const GemmBatch&, Executor&,
+                         const GemmTuning&);
+
+}  // namespace wick

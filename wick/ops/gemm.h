@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <type_traits>
+
+#include "wick/core/dtype.h"
+#include "wick/parallel/executor.h"
+
+namespace wick {
+
+/// Elements of T seen as a matrix: element (i, j) at data[i * row + j * col]. Strides may be
+/// negative, and 0 for operands that are only read.
+template <class T>
+struct MatrixRef {
+  T* data = nullptr;
+  Index row = 0;
+  Index col = 0;
+};
+
+/// C = alpha * A·B + beta * C for A [m, k], B [k, n], C [m, n]. Out is T, or f32 for the small
+/// floats. beta == 0: C is not read. Sizes are >= 0; nothing else is checked here.
+template <Element T, class Out = T>
+struct GemmProblem {
+  Index m = 0, n = 0, k = 0;
+  Compute<T> alpha = static_cast<Compute<T>>(1);
+  MatrixRef<const T> a, b;
+  Compute<T> beta = static_cast<Compute<T>>(0);
+  MatrixRef<Out> c;
+};
+
+/// Many equal products: product i has the index i in `shape` (row-major), and its operands lie the
+/// dot product of that index with their strides (in elements) behind the first's. C's must not
+/// overlap; A's and B's may repeat (stride 0).
+struct GemmBatch {
+  static constexpr std::size_t kMaxRank = 8;
+  std::size_t rank = 0;
+  std::array<Index, kMaxRank> shape{}, a{}, b{}, c{};
+  Index count() const {
+    Index n = 1;
+    for (std::size_t i = 0; i < rank; ++i) n *= shape[i];
+    return n;
+  }
+};
+
+/// What the loops may choose freely: results have the same bits for every choice. 0: worked out from
+/// the caches of this machine. Tests and trials set them.
+struct GemmTuning {
+  Index mc = 0;  ///< rows of A packed at once
+  Index nb = 0;  ///< columns of B that stay in L2
+  Index nc = 0;  ///< columns of B packed at once
+  Index group = 0;  ///< chunks of k packed at once
+  Index ranks = 0;  ///< pieces that run in parallel
+  enum class Path { automatic, packed, direct_a, direct_b, direct } path = Path::automatic;
+};
+
+/// Length of the chunks that k is cut into. Inside a chunk products are added one after the other
+/// by FMA, from 0; sums of chunks are added in order. Part of the contract: never tuned.
+template <Element T>
+inline constexpr Index kGemmChunk = std::is_same_v<T, f64> ? 256 : 384;
+
+/// All products of the batch, on `executor`. The bits of C depend on k, the dtypes and the
+/// operands' elements alone.
+template <Element T, class Out>
+void gemm_batch(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
+                const GemmTuning& tuning = {});
+
+/// One product.
+template <Element T, class Out>
+void gemm(const GemmProblem<T, Out>& problem, Executor& executor, const GemmTuning& tuning = {}) {
+  gemm_batch(problem, GemmBatch{}, executor, tuning);
+}
+
+}  // namespace wick
