@@ -50,16 +50,17 @@ void run_batch(Course& course, const Pace& pace, const Now& now) {
     for (int t = 0; t < pace.timings; ++t) {
       const double start = now();
       for (int i = 0; i < course.calls; ++i) course.candidate->call();
-      const double took = now() - start;
-      batch.seconds.push_back(took / course.calls);
-      course.spent += took;
+      batch.seconds.push_back((now() - start) / course.calls);
     }
   });
 }
 
 bool finished(const Course& c, const Pace& pace, double best) {
+  const auto batches = static_cast<int>(c.batches.size());
   return c.row.error || count_kept(c.batches, best) >= kFewestBatches ||
-         static_cast<int>(c.batches.size()) >= pace.most_batches || c.spent >= pace.most_seconds;
+         batches >= pace.most_batches ||
+         (batches >= kFewestBatches && c.spent >= pace.most_seconds) ||
+         c.spent >= 5 * pace.most_seconds;
 }
 
 void conclude(Course& course, const LimitSource& limits) {
@@ -112,10 +113,12 @@ std::vector<Row> measure(const Case& what, std::span<const Candidate> candidates
   while (!done()) {
     for (Course& course : courses) {
       if (finished(course, pace, limits.best(what.limit, what.threads))) continue;
+      const double start = now();
       run_batch(course, pace, now);
       const double after = limit_now();
       course.batches.back().bracket = std::min(before, after);
       before = after;
+      course.spent += now() - start;
     }
   }
   std::vector<Row> rows;

@@ -56,7 +56,8 @@ struct Pace {
   int calls_per_timing = 0;     ///< 0: as many as a batch needs; else so many
   int timings = 1;              ///< of a batch
   int most_batches = 45;        ///< of a candidate; ends the search for quiet ones
-  double most_seconds = 10;     ///< of a candidate, likewise
+  double most_seconds = 10;     ///< of a candidate, likewise, once it has kFewestBatches; five
+                                ///< times as long ends it in any case
 };
 
 /// Measures candidates side by side, by the rules: after one warm-up call each, batches of the

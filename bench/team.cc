@@ -48,25 +48,37 @@ void for_each_other_thread(F&& f) {
 }
 #endif
 
-}  // namespace
-
-std::vector<int> usable_cpu_list() {
+/// The usable CPUs: one of each core, and the others.
+struct CpuList {
   std::vector<int> firsts, twins;
+};
+
+CpuList cpu_list() {
+  CpuList list;
 #if defined(__linux__)
   cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return {};
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return list;
   std::set<std::string> cores;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (!CPU_ISSET(static_cast<std::size_t>(cpu), &set)) continue;
     std::ifstream in(str("/sys/devices/system/cpu/cpu", cpu, "/topology/thread_siblings_list"));
     std::string siblings;
     if (!std::getline(in, siblings)) siblings = str(cpu);
-    (cores.insert(siblings).second ? firsts : twins).push_back(cpu);
+    (cores.insert(siblings).second ? list.firsts : list.twins).push_back(cpu);
   }
 #endif
-  firsts.insert(firsts.end(), twins.begin(), twins.end());
-  return firsts;
+  return list;
 }
+
+}  // namespace
+
+std::vector<int> usable_cpu_list() {
+  CpuList list = cpu_list();
+  list.firsts.insert(list.firsts.end(), list.twins.begin(), list.twins.end());
+  return list.firsts;
+}
+
+int usable_cores() { return std::max(1, static_cast<int>(cpu_list().firsts.size())); }
 
 PinScope::PinScope(const std::vector<int>& cpus, int threads)
     : cpus_(cpus), threads_(std::min(threads, static_cast<int>(cpus.size()))) {

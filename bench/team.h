@@ -15,6 +15,9 @@ namespace wick::bench {
 /// the system does not tell.
 std::vector<int> usable_cpu_list();
 
+/// Cores among them: hardware twins count once. At least 1.
+int usable_cores();
+
 /// While it lives, the calling thread stays on the first CPU of the list and all other threads of
 /// the process (pools of wick and of its peers) on the next threads - 1; one thread: the others are
 /// left alone. What cannot be pinned runs unpinned.
