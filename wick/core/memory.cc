@@ -18,6 +18,7 @@
 #endif
 
 #include "wick/base/env.h"
+#include "wick/core/isa.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define WICK_ASAN 1
@@ -122,6 +123,7 @@ SizeClass size_class(Index bytes) {
 class State {
  public:
   State() {
+    check_isa();  // every program with tensors comes by here, and loads the cap with it
     limit_ = env_bytes("WICK_MEMORY_LIMIT").value_or(machine_memory());
     set_cache_limit(
         env_bytes("WICK_MEMORY_CACHE").value_or(std::min(limit_.load() / 8, Index{2} << 30)));

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/harness.h"
+
+namespace wick::bench {
+
+struct Settings {
+  bool quick = false;
+  double budget = 0;  ///< seconds that one figure may look for quiet batches; 0: by `quick`
+  std::function<void(std::string_view line)> print = [](std::string_view) {};
+  std::function<void(double done, std::string_view what)> progress = [](double,
+                                                                        std::string_view) {};
+};
+
+/// The machine as the report names it.
+struct Machine {
+  struct Limits {
+    double fma_f32 = 0, fma_f64 = 0, fma_f16 = 0, fma_bf16 = 0;  ///< GFLOP/s
+    double copy = 0, read = 0;                                   ///< GB/s
+  };
+  std::string cpu, isa;
+  int cores = 1;
+  int threads = 1;  ///< what "all" stands for
+  bool two_threads_scale = true;
+  Limits one, all;
+};
+
+/// One run of `wick bench`: the limits, the rows so far, and how to report. The caller's thread
+/// count is restored at the end.
+class Session {
+ public:
+  explicit Session(Settings settings);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// measure() with `what.threads` threads of wick, pinned; keeps and returns the rows.
+  std::vector<Row> run(const Case& what, std::span<const Candidate> candidates, Pace pace);
+  std::vector<Row> run(const Case& what, const Candidate& candidate) {
+    return run(what, {&candidate, 1}, pace());
+  }
+  /// Keeps a row that was made without measure().
+  void add(Row row) { rows_.push_back(std::move(row)); }
+
+  void print(std::string_view line) const { settings_.print(line); }
+  /// How many calls of run() are to come, for the progress bar.
+  void expect(int runs) { expected_ += runs; }
+
+  bool quick() const { return settings_.quick; }
+  Pace pace() const;
+  int threads() const { return threads_; }  ///< the default
+  /// 1, 2, 4 ... and the default.
+  std::vector<int> thread_counts() const;
+  Limit fma_limit(DType dtype) const { return bench::fma_limit(dtype, limits_.native_bf16()); }
+  /// Bytes that operands which should come from memory must exceed together.
+  Index cold_bytes() const { return cold_; }
+
+  const std::vector<Row>& rows() const { return rows_; }
+  Machine machine();
+
+ private:
+  Machine::Limits limits_with(int threads) const;
+
+  Settings settings_;
+  std::vector<int> cpus_;
+  int threads_;
+  Index cold_;
+  MachineLimits limits_;
+  std::vector<Row> rows_;
+  int expected_ = 0, runs_ = 0;
+};
+
+/// A part of `wick bench`: a table of cases and how to run them.
+struct Suite {
+  std::string_view name, about;
+  void (*run)(Session& session);
+};
+
+/// The suites, the chapter's experiments first; that one also runs where none is named.
+std::span<const Suite> suites();
+
+/// suites(): one function for each file.
+void run_experiments(Session& session);
+
+}  // namespace wick::bench

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/team.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "wick/base/str.h"
+
+#if defined(__linux__)
+#include <dirent.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#endif
+
+namespace wick::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+#if defined(__linux__)
+void pin(int thread, const int* first, const int* last) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (; first != last; ++first) CPU_SET(static_cast<std::size_t>(*first), &set);
+  ::sched_setaffinity(thread, sizeof set, &set);  // refused: the thread stays where it may be
+}
+
+/// Calls f(thread id) for all threads of the process but the calling one and the team's.
+template <class F>
+void for_each_other_thread(F&& f) {
+  DIR* folder = ::opendir("/proc/self/task");
+  if (folder == nullptr) return;
+  const int own = static_cast<int>(::syscall(SYS_gettid));
+  while (const dirent* entry = ::readdir(folder)) {
+    const int thread = std::atoi(entry->d_name);
+    if (thread <= 0 || thread == own) continue;
+    std::ifstream in(str("/proc/self/task/", thread, "/comm"));
+    std::string name;
+    if (std::getline(in, name) && name != "wick-limit") f(thread);
+  }
+  ::closedir(folder);
+}
+#endif
+
+/// The usable CPUs: one of each core, and the others.
+struct CpuList {
+  std::vector<int> firsts, twins;
+};
+
+CpuList cpu_list() {
+  CpuList list;
+#if defined(__linux__)
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return list;
+  std::set<std::string> cores;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(static_cast<std::size_t>(cpu), &set)) continue;
+    std::ifstream in(str("/sys/devices/system/cpu/cpu", cpu, "/topology/thread_siblings_list"));
+    std::string siblings;
+    if (!std::getline(in, siblings)) siblings = str(cpu);
+    (cores.insert(siblings).second ? list.firsts : list.twins).push_back(cpu);
+  }
+#endif
+  return list;
+}
+
+}  // namespace
+
+std::vector<int> usable_cpu_list() {
+  CpuList list = cpu_list();
+  list.firsts.insert(list.firsts.end(), list.twins.begin(), list.twins.end());
+  return list.firsts;
+}
+
+int usable_cores() { return std::max(1, static_cast<int>(cpu_list().firsts.size())); }
+
+PinScope::PinScope(const std::vector<int>& cpus, int threads)
+    : cpus_(cpus), threads_(std::min(threads, static_cast<int>(cpus.size()))) {
+  refresh();
+}
+
+void PinScope::refresh() {
+#if defined(__linux__)
+  if (threads_ < 1) return;
+  const int* first = cpus_.data();
+  pin(0, first, first + 1);
+  if (threads_ > 1)
+    for_each_other_thread([&](int thread) { pin(thread, first + 1, first + threads_); });
+#endif
+}
+
+PinScope::~PinScope() {
+#if defined(__linux__)
+  if (threads_ < 1) return;
+  const int *first = cpus_.data(), *last = first + cpus_.size();
+  pin(0, first, last);
+  for_each_other_thread([&](int thread) { pin(thread, first, last); });
+#endif
+}
+
+Team::Team(const std::vector<int>& cpus) : cpus_(cpus) {}
+
+Team::~Team() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& t : workers_) t.join();
+}
+
+void Team::start_together(int threads) {
+  ready_.fetch_add(1);
+  while (ready_.load() < threads) std::this_thread::yield();
+}
+
+void Team::work(int rank) {
+#if defined(__linux__)
+  ::pthread_setname_np(::pthread_self(), "wick-limit");
+  if (static_cast<std::size_t>(rank) < cpus_.size())
+    pin(0, cpus_.data() + rank, cpus_.data() + rank + 1);
+#endif
+  long seen = 0;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [&] { return stop_ || (number_ != seen && rank < wanted_); });
+    if (stop_) return;
+    seen = number_;
+    const auto* job = job_;
+    const int threads = wanted_;
+    lock.unlock();
+    start_together(threads);
+    (*job)(rank);
+    lock.lock();
+    if (--running_ == 0) done_.notify_one();
+  }
+}
+
+double Team::run(int threads, FunctionRef<void(int rank)> f) {
+  while (static_cast<int>(workers_.size()) < threads - 1)
+    workers_.emplace_back(&Team::work, this, static_cast<int>(workers_.size()) + 1);
+  {
+    const std::scoped_lock lock(mutex_);
+    job_ = &f;
+    wanted_ = threads;
+    running_ = threads - 1;
+    ++number_;
+    ready_ = 0;
+  }
+  if (threads > 1) wake_.notify_all();
+  start_together(threads);
+  const auto start = Clock::now();
+  f(0);
+  std::unique_lock lock(mutex_);
+  done_.wait(lock, [&] { return running_ == 0; });
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace wick::bench
