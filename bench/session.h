@@ -48,6 +48,11 @@ class Session {
   }
   /// Keeps a row that was made without measure().
   void add(Row row) { rows_.push_back(std::move(row)); }
+  /// Says what the call of the last row computed.
+  const Row& add_result(std::string result) {
+    rows_.back().result = std::move(result);
+    return rows_.back();
+  }
 
   void print(std::string_view line) const { settings_.print(line); }
   /// How many calls of run() are to come, for the progress bar.
