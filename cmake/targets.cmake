@@ -95,7 +95,8 @@ if(BUILD_SHARED_LIBS)
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
     DEFINE_SYMBOL "")  # same command lines as for the static one: ccache serves both
   # Its threads may still run when the last handle is closed: the code must stay mapped.
-  target_link_options(wick PRIVATE LINKER:-z,nodelete)
+  # And whatever is missing should be missed now, not by users.
+  target_link_options(wick PRIVATE LINKER:-z,nodelete LINKER:-z,defs)
 else()
   wick_add_library(wick STATIC)
 endif()
