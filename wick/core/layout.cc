@@ -55,7 +55,10 @@ Index element_count(const Dims& shape, std::string_view op) {
   }
   if (zero) return 0;
   Index n = 1;
-  for (const Index d : shape) n = checked_mul(n, d, op, str("shape ", to_string(shape)));
+  for (const Index d : shape)
+    if (__builtin_mul_overflow(n, d, &n))
+      throw Error(ErrorKind::overflow, op,
+                  str("wanted a number of elements below 2^63, got shape ", to_string(shape)));
   return n;
 }
 
@@ -92,21 +95,20 @@ Layout Layout::contiguous(const Dims& shape) {
   return l;
 }
 
+bool Layout::is_empty() const { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
+
 Index Layout::size() const {
+  if (is_empty()) return 0;  // the product of the others may overflow
   Index n = 1;
   for (const Index d : shape) n *= d;
   return n;
 }
 
 bool Layout::is_contiguous() const {
+  if (is_empty()) return true;
   Index stride = 1;
   for (int i = rank() - 1; i >= 0; --i) {
-    if (shape[i] == 0) return true;
-    if (shape[i] != 1 && strides[i] != stride) {
-      for (int k = 0; k < i; ++k)
-        if (shape[k] == 0) return true;
-      return false;
-    }
+    if (shape[i] != 1 && strides[i] != stride) return false;
     stride *= shape[i];
   }
   return true;
@@ -162,7 +164,7 @@ Layout Layout::slice(Index dim, Index start, Index stop, Index step) const {
   // A step as large as the axis or larger picks one element at most.
   const Index pace =
       std::min(step == INT64_MIN ? INT64_MAX : std::abs(step), std::max<Index>(n, 1));
-  const Index length = distance <= 0 ? 0 : ceil_div(distance, pace);
+  const Index length = distance <= 0 || n == 0 ? 0 : ceil_div(distance, pace);
   Layout l = *this;
   l.shape[d] = length;
   if (length > 0) l.offset += start * strides[d];
@@ -173,7 +175,7 @@ Layout Layout::slice(Index dim, Index start, Index stop, Index step) const {
 Layout Layout::flip(Index dim) const {
   const int d = normalize_axis(dim, rank(), "flip");
   Layout l = *this;
-  if (shape[d] == 0) return l;
+  if (shape[d] <= 1) return l;
   l.offset += (shape[d] - 1) * strides[d];
   l.strides[d] = -strides[d];
   return l;
@@ -305,8 +307,8 @@ bool separate_columns(const Layout& a, const Layout& b) {
   };
   for (const Layout* l : {&a, &b})
     for (int i = 0; i < l->rank(); ++i)
-      if (const Index s = std::abs(l->strides[i]); s > 1 && l->shape[i] > 1 && try_period(s))
-        return true;
+      if (l->shape[i] > 1)
+        if (const Index s = std::abs(l->strides[i]); s > 1 && try_period(s)) return true;
   return false;
 }
 
@@ -320,6 +322,11 @@ bool may_overlap(const Layout& a, const Layout& b) {
 }
 
 StridedBlocks::StridedBlocks(const Layout& layout) : form(Form::single), block(1), count(1) {
+  starts.offset = layout.offset;
+  if (layout.is_empty()) {
+    block = 0;
+    return;
+  }
   // Trailing dims without gaps form the block.
   int outer = layout.rank();
   Index stride = 1;
@@ -328,7 +335,6 @@ StridedBlocks::StridedBlocks(const Layout& layout) : form(Form::single), block(1
     block *= layout.shape[outer];
     stride *= layout.shape[outer];
   }
-  starts.offset = layout.offset;
   for (int i = 0; i < outer; ++i) {
     starts.shape.push_back(layout.shape[i]);
     starts.strides.push_back(layout.strides[i]);

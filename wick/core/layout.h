@@ -71,7 +71,8 @@ struct WICK_API Layout {
   static Layout contiguous(const Dims& shape);  ///< row-major, no gaps
 
   int rank() const { return shape.rank(); }
-  Index size() const;  ///< number of elements
+  Index size() const;     ///< number of elements
+  bool is_empty() const;  ///< some dim has size 0
   /// Row-major without gaps; the strides of size-1 dims do not matter, empty layouts are.
   bool is_contiguous() const;
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <new>
+#include <thread>
 #include <vector>
 
 #if defined(__linux__)
@@ -33,6 +34,7 @@ namespace {
 
 constexpr Index kHeader = static_cast<Index>(sizeof(detail::Block));
 [[maybe_unused]] constexpr Index kHugePage = Index{2} << 20;
+constexpr Index kLargest = Index{1} << 60;  // beyond it no rounding is tried: no machine has as much
 
 #ifdef WICK_ASAN
 constexpr bool kCacheAllowed = false;
@@ -118,8 +120,9 @@ SizeClass size_class(Index bytes) {
   return {static_cast<std::uint16_t>(std::min(number, kClasses)), rounded};
 }
 
-/// Blocks kept for reuse, a list for each size class. Locks are only ever tried: who finds one
-/// taken goes past the cache, so a child of fork() that inherits a held lock does not hang.
+/// Blocks kept for reuse, a list for each size class. Locks are only tried, a bounded number of
+/// times: who finds one taken goes past the cache, so a child of fork() that inherits a held lock
+/// does not hang.
 class State {
  public:
   State() {
@@ -141,11 +144,15 @@ class State {
   }
 
   detail::Block* take(Index bytes, std::string_view op) {
-    const SizeClass size = size_class(checked_add(bytes, kHeader, op, "size in bytes"));
-    reserve(size.bytes, bytes, op);
+    if (bytes > kLargest)
+      throw Error(ErrorKind::out_of_memory, op,
+                  str("wanted ", bytes, " bytes, no machine has as many"));
+    const SizeClass size = size_class(bytes + kHeader);
+    const Index used = reserve(size.bytes, bytes, op);
     MemoryResource& from = resource();
     if (detail::Block* b = pop(size.number, from)) {
       hits_.fetch_add(1, std::memory_order_relaxed);
+      note_peak(used);
       return b;
     }
     misses_.fetch_add(1, std::memory_order_relaxed);
@@ -159,6 +166,7 @@ class State {
       throw Error(ErrorKind::out_of_memory, op,
                   str("wanted ", bytes, " bytes, the system has no more"));
     }
+    note_peak(used);
     auto* b = new (memory) detail::Block;
     b->resource = &from;
     b->capacity = size.bytes;
@@ -172,8 +180,14 @@ class State {
   }
 
   void empty() noexcept {
-    for (std::size_t i = 0; i < lists_.size(); ++i) {
-      while (detail::Block* b = pop(i, nullptr)) release(b);
+    for (List& list : lists_) {
+      std::vector<detail::Block*> blocks;
+      if (!lock(list, kPatience)) continue;
+      std::swap(blocks, list.blocks);
+      for (const detail::Block* b : blocks)
+        cached_.fetch_sub(b->capacity, std::memory_order_relaxed);
+      unlock(list);
+      for (detail::Block* b : blocks) release(b);
     }
   }
 
@@ -193,6 +207,17 @@ class State {
     std::vector<detail::Block*> blocks;
   };
 
+  static constexpr int kPatience = 1000;  // a lock is held for one push or pop
+
+  static bool lock(List& list, int tries = 1) noexcept {
+    while (list.lock.test_and_set(std::memory_order_acquire)) {
+      if (--tries <= 0) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+  static void unlock(List& list) noexcept { list.lock.clear(std::memory_order_release); }
+
   static void* ask(MemoryResource& from, Index bytes) {
     try {
       return from.allocate(static_cast<std::size_t>(bytes));
@@ -208,8 +233,8 @@ class State {
     resource->deallocate(b, bytes);
   }
 
-  /// Counts `bytes` as used, or refuses.
-  void reserve(Index bytes, Index asked, std::string_view op) {
+  /// Counts `bytes` as used and returns how many are now, or refuses.
+  Index reserve(Index bytes, Index asked, std::string_view op) {
     const Index used = in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     const Index limit = limit_.load(std::memory_order_relaxed);
     if (used > limit - std::min(limit, cached_.load(std::memory_order_relaxed))) {
@@ -222,43 +247,46 @@ class State {
                         " are in use (see set_memory_limit, WICK_MEMORY_LIMIT)"));
       }
     }
+    return used;
+  }
+
+  void note_peak(Index used) noexcept {
     Index peak = peak_.load(std::memory_order_relaxed);
     while (used > peak && !peak_.compare_exchange_weak(peak, used, std::memory_order_relaxed)) {
     }
   }
 
-  /// A cached block of this class that came from `from` (null: from anyone).
-  detail::Block* pop(std::size_t number, const MemoryResource* from) noexcept {
+  /// A cached block of this class that came from `from`.
+  detail::Block* pop(std::size_t number, const MemoryResource& from) noexcept {
+    if (cached_.load(std::memory_order_relaxed) == 0) return nullptr;
     List& list = lists_[number];
-    if (list.lock.test_and_set(std::memory_order_acquire)) return nullptr;
+    if (!lock(list)) return nullptr;
     detail::Block* b = nullptr;
-    if (!list.blocks.empty() && (from == nullptr || list.blocks.back()->resource == from)) {
+    if (!list.blocks.empty() && list.blocks.back()->resource == &from) {
       b = list.blocks.back();
       list.blocks.pop_back();
       cached_.fetch_sub(b->capacity, std::memory_order_relaxed);
     }
-    list.lock.clear(std::memory_order_release);
+    unlock(list);
     return b;
-  }
-  detail::Block* pop(std::size_t number, MemoryResource& from) noexcept {
-    if (cached_.load(std::memory_order_relaxed) == 0) return nullptr;
-    return pop(number, &from);
   }
 
   bool push(detail::Block* b) noexcept {
-    if (b->resource != &resource() || b->size_class >= kClasses) return false;
+    if (b->size_class >= kClasses) return false;
     const Index after = cached_.fetch_add(b->capacity, std::memory_order_relaxed) + b->capacity;
     bool kept = false;
-    if (after <= cache_limit_.load(std::memory_order_relaxed)) {
-      List& list = lists_[b->size_class];
-      if (!list.lock.test_and_set(std::memory_order_acquire)) {
+    List& list = lists_[b->size_class];
+    if (after <= cache_limit_.load(std::memory_order_relaxed) && lock(list)) {
+      // Looked up under the lock: set_resource() empties each list after the change, so no block of
+      // a former resource stays behind.
+      if (b->resource == &resource()) {
         try {
           list.blocks.push_back(b);
           kept = true;
         } catch (...) {  // no memory for the list: give the block back instead
         }
-        list.lock.clear(std::memory_order_release);
       }
+      unlock(list);
     }
     if (!kept) cached_.fetch_sub(b->capacity, std::memory_order_relaxed);
     return kept;
