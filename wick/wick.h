@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Everything public. Programs that care about build times include the parts.
+
+#include "wick/io.h"                 // IWYU pragma: export
+#include "wick/nn.h"                 // IWYU pragma: export
+#include "wick/parallel/executor.h"  // IWYU pragma: export
+#include "wick/random.h"             // IWYU pragma: export
+#include "wick/tensor.h"             // IWYU pragma: export
