@@ -20,6 +20,7 @@ MAY_SEE = {  # layer -> what is below it; a layer always sees itself
 }
 # Users include the headers of these, so only the standard library may stand behind them.
 PUBLIC = re.compile(r"wick/((base/|core/)?[^/]*|parallel/(executor|barrier_pool))\.(h|inc)")
+TOPS = ("wick", "models", "cli", "bench", "tests")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.M)
 
 
@@ -34,15 +35,17 @@ def check(name, text):
         yield f"wanted at most {MAX_LINES} lines, got {text.count(chr(10))}"
     if "SPDX-License-Identifier: Apache-2.0" not in text.split("\n", 1)[0]:
         yield "wanted the SPDX licence line first"
-    # Per-target code is included once for each instruction set.
-    if name.endswith(".h") and not name.endswith("-inl.h") and "#pragma once" not in text:
-        yield "wanted #pragma once"
+    # Headers that are read once per instruction set have Highway's guard.
+    guard = "HWY_TARGET_TOGGLE" if name.endswith("-inl.h") else "#pragma once"
+    if name.endswith(".h") and guard not in text:
+        yield f"wanted {guard}"
     if layer == "tests":
         return
     may_see = [layer, *MAY_SEE[layer].split()]
-    for own, foreign in INCLUDE.findall(text):
-        highway = own.startswith("hwy/") and layer in ("wick/kernels", "bench")
-        if own and not highway and layer_of(own) not in may_see:
+    for quoted, angled in INCLUDE.findall(text):
+        own = quoted.split("/")[0] in TOPS and quoted
+        foreign = not own and (quoted or angled)
+        if own and layer_of(own) not in may_see:
             yield f'{layer} may not include "{own}"'
         if foreign and PUBLIC.fullmatch(name) and not re.fullmatch(r"\w+", foreign):
             yield f"a header that users see may not include <{foreign}>"
@@ -50,7 +53,7 @@ def check(name, text):
 
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
-    files = [p for top in ("wick", "models", "cli", "bench", "tests") for p in (root / top).rglob("*")]
+    files = [p for top in TOPS for p in (root / top).rglob("*")]
     files = sorted(p for p in files if p.suffix in (".cc", ".h", ".inc"))
     problems = [f"{p.relative_to(root)}: {problem}" for p in files
                 for problem in check(p.relative_to(root).as_posix(), p.read_text(encoding="utf-8"))]
