@@ -26,7 +26,7 @@ struct NamedExecutor {
 };
 
 /// One of every kind of executor of this build, with `threads` threads where that can be chosen.
-inline std::vector<NamedExecutor> all_executors(int threads) {
+inline std::vector<NamedExecutor> all_executors([[maybe_unused]] int threads) {
   const auto borrow = [](Executor& e) { return std::shared_ptr<Executor>(&e, [](Executor*) {}); };
   std::vector<NamedExecutor> all;
   all.push_back({"serial", std::make_shared<SerialExecutor>()});

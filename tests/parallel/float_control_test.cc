@@ -61,12 +61,12 @@ TEST(FloatControl, RoundingReachesWorkers) {
 }
 
 TEST(FloatControl, RanksKeepTheCallersAndHostThreadsTheirs) {
-  BarrierPool pool(2);
+  const ThreadCountScope scope(2);
   const std::uint64_t before = float_control();
   {
     const FlushSubnormals flush;
     const FlushSubnormals again;
-    pool.run(2, [](int) {});
+    barrier_executor().run(2, [](int) {});
   }
   EXPECT_EQ(float_control(), before);
 }
