@@ -37,11 +37,16 @@ HWY_INLINE Acc GemmWiden(T x) {
   }
 }
 
+// Without native f16 conversions Highway's round down and know no infinity: ours are used there.
+template <class T>
+inline constexpr bool kGemmVectorHalf =
+    std::same_as<T, bf16> || (std::same_as<T, f16> && HWY_TARGET != HWY_EMU128);
+
 /// to[i] = from[i] for n elements next to each other.
 template <class Acc, class T>
 HWY_INLINE void GemmWidenRun(const T* HWY_RESTRICT from, Index n, Acc* HWY_RESTRICT to) {
   Index i = 0;
-  if constexpr (std::same_as<T, f16> || std::same_as<T, bf16>) {
+  if constexpr (kGemmVectorHalf<T>) {
     const hn::ScalableTag<float> d;
     using Lane = std::conditional_t<std::same_as<T, f16>, hwy::float16_t, hwy::bfloat16_t>;
     const hn::Rebind<Lane, decltype(d)> half;
@@ -91,6 +96,16 @@ HWY_INLINE void GemmPackRows(const Acc* HWY_RESTRICT src, Index step, Index lane
   const hn::ScalableTag<Acc> d;
   const auto n = static_cast<Index>(hn::Lanes(d));
   const Index whole = lanes / n * n;
+  if (lanes == 2 * n && width == 2 * n) {  // a whole panel of B
+    Index p = 0;
+    for (; p + 4 <= k; p += 4, src += 4 * step, out += 4 * width)
+      for (Index q = 0; q < 4; ++q) {
+        const auto v0 = hn::LoadU(d, src + q * step), v1 = hn::LoadU(d, src + q * step + n);
+        hn::StoreU(v0, d, out + q * width);
+        hn::StoreU(v1, d, out + q * width + n);
+      }
+    k -= p;
+  }
   const auto rest = hn::FirstN(d, static_cast<std::size_t>(lanes - whole));
   for (Index p = 0; p < k; ++p, src += step, out += width) {
     Index i = 0;
@@ -174,7 +189,7 @@ void GemmPack(const T* src, Index lane, Index step, Index lanes, Index width, In
 template <class Out, class Acc>
 HWY_INLINE void GemmNarrowRun(const Acc* HWY_RESTRICT from, Index n, Out* HWY_RESTRICT to) {
   Index i = 0;
-  if constexpr (std::same_as<Out, f16> || std::same_as<Out, bf16>) {
+  if constexpr (kGemmVectorHalf<Out>) {
     const hn::ScalableTag<float> d;
     const hn::RebindToSigned<decltype(d)> di;
     const hn::Rebind<std::uint16_t, decltype(d)> half;
