@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wick/kernels/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <tuple>
+
+#include "wick/kernels/reduce.h"
+#include "wick/kernels/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "wick/kernels/softmax.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "wick/kernels/line-inl.h"
+#include "wick/kernels/math-inl.h"
+#include "wick/kernels/sum-inl.h"
+
+#ifndef WICK_KERNELS_SOFTMAX_TABLE_
+#define WICK_KERNELS_SOFTMAX_TABLE_
+namespace wick::kernels {
+using SoftmaxTable =
+    std::tuple<SoftmaxFn<bf16>, SoftmaxFn<f16>, SoftmaxFn<f32>, SoftmaxFn<f64>, SoftmaxFn<f8e4m3>>;
+}  // namespace wick::kernels
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace wick::kernels {
+namespace HWY_NAMESPACE {
+
+/// The larger one; a NaN in either wins.
+template <class D, class V>
+HWY_INLINE V MaxOrNaN(D, V so_far, V x) {
+  return hn::IfThenElse(hn::Or(hn::Gt(x, so_far), hn::IsNaN(x)), x, so_far);
+}
+template <class C>
+HWY_INLINE C MaxOrNaN(C so_far, C x) {
+  return x > so_far || x != x ? x : so_far;
+}
+
+/// The maximum of n > 0 elements; -0 counts as +0.
+template <class C>
+HWY_INLINE C LineMax(const C* HWY_RESTRICT x, std::size_t n) {
+  const hn::ScalableTag<C> d;
+  constexpr std::size_t kN = hn::MaxLanes(d);
+  constexpr std::size_t kParts = 4;
+  constexpr C kLowest = -std::numeric_limits<C>::infinity();
+  hn::Vec<decltype(d)> top[kParts];
+  for (auto& t : top) t = hn::Set(d, kLowest);
+  std::size_t i = 0;
+  for (; i + kParts * kN <= n; i += kParts * kN)
+    for (std::size_t p = 0; p < kParts; ++p)
+      top[p] = MaxOrNaN(d, top[p], hn::LoadU(d, x + i + p * kN));
+  for (; i + kN <= n; i += kN) top[0] = MaxOrNaN(d, top[0], hn::LoadU(d, x + i));
+  const auto all = MaxOrNaN(d, MaxOrNaN(d, top[0], top[1]), MaxOrNaN(d, top[2], top[3]));
+  HWY_ALIGN C lanes[kN];
+  hn::Store(all, d, lanes);
+  C max = kLowest;
+  for (const C lane : lanes) max = MaxOrNaN(max, lane);
+  for (; i < n; ++i) max = MaxOrNaN(max, x[i]);
+  return max + C{0};
+}
+
+/// e[i] = e^(x[i] - max) by whole vectors; both have room for the last one.
+template <class C>
+HWY_INLINE void ExpLine(C* e, const C* x, std::size_t n, C max) {
+  const hn::ScalableTag<C> d;
+  const auto shift = hn::Set(d, max);
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d))
+    hn::StoreU(Exp(d, hn::Sub(hn::LoadU(d, x + i), shift)), d, e + i);
+}
+
+template <class T, bool kLog>
+void SoftmaxLine(T* y, const T* x, const LineLoop& l, Compute<T>* buffer) {
+  using C = Compute<T>;
+  const auto n = static_cast<std::size_t>(l.n);
+  HWY_ALIGN C block[kSumBlock];
+  Gather(buffer, x, n, l.x_step);
+  const C max = LineMax(buffer, n);
+  f64 total = 0;
+  for (std::size_t i = 0; i < n; i += kSumBlock) {
+    const std::size_t count = std::min(kSumBlock, n - i);
+    C* e = kLog ? block : buffer + i;
+    ExpLine(e, buffer + i, count, max);
+    total += static_cast<f64>(BlockSum(e, count, Identity()));
+  }
+  const hn::ScalableTag<C> tag;
+  const auto shift = hn::Set(tag, max);
+  const auto scale = hn::Set(tag, static_cast<C>(kLog ? std::log(total) : 1.0 / total));
+  Emit(y, l.y_step, buffer, n, [&](auto, auto v, std::size_t) HWY_ATTR {
+    if constexpr (kLog)
+      return hn::Sub(hn::Sub(v, shift), scale);
+    else
+      return hn::Mul(v, scale);
+  });
+}
+
+/// Lines side by side: every step of SoftmaxLine on all of them at once.
+template <class T, bool kLog>
+void SoftmaxTile(T* y, const T* x, const LineLoop& l, std::size_t lines, Compute<T>* buffer) {
+  using C = Compute<T>;
+  const hn::ScalableTag<C> d;
+  const std::size_t lanes = hn::Lanes(d);
+  constexpr std::size_t kL = kSumLanes<C>;
+  constexpr std::size_t kWidth = kSoftmaxLines;
+  HWY_ALIGN C acc[kL * kWidth + kL];
+  HWY_ALIGN C max[kWidth + kL] = {};
+  HWY_ALIGN C scale[kWidth + kL];
+  f64 total[kWidth] = {};
+  const auto n = static_cast<std::size_t>(l.n);
+  const std::size_t width = (lines + kL - 1) / kL * kL;
+  std::fill_n(max, width, -std::numeric_limits<C>::infinity());
+  for (std::size_t i = 0; i < n; ++i) {
+    C* row = buffer + i * width;
+    Gather(row, x + static_cast<Index>(i) * l.x_step, lines, l.x_line);
+    for (std::size_t c = 0; c < lines; c += lanes)
+      hn::Store(MaxOrNaN(d, hn::Load(d, max + c), hn::LoadU(d, row + c)), d, max + c);
+  }
+  for (std::size_t c = 0; c < lines; ++c) max[c] += C{0};
+  for (std::size_t begin = 0; begin < n; begin += kSumBlock) {
+    const std::size_t rows = std::min(kSumBlock, n - begin);
+    std::fill_n(acc, std::min(rows, kL) * width, C{0});
+    for (std::size_t i = 0; i < rows; ++i) {
+      C* row = buffer + (begin + i) * width;
+      C* sums = acc + i % kL * width;
+      for (std::size_t c = 0; c < lines; c += lanes) {
+        const auto e = Exp(d, hn::Sub(hn::LoadU(d, row + c), hn::Load(d, max + c)));
+        if constexpr (!kLog) hn::StoreU(e, d, row + c);
+        hn::Store(hn::Add(hn::Load(d, sums + c), e), d, sums + c);
+      }
+    }
+    FoldRows(total, acc, width, std::min(rows, kL), lines);
+  }
+  for (std::size_t c = 0; c < lines; ++c)
+    scale[c] = static_cast<C>(kLog ? std::log(total[c]) : 1.0 / total[c]);
+  for (std::size_t i = 0; i < n; ++i)
+    Emit(y + static_cast<Index>(i) * l.y_step, l.y_line, buffer + i * width, lines,
+         [&](auto tag, auto v, std::size_t c) HWY_ATTR {
+           const auto s = hn::LoadU(tag, scale + c);
+           if constexpr (kLog)
+             return hn::Sub(hn::Sub(v, hn::LoadU(tag, max + c)), s);
+           else
+             return hn::Mul(v, s);
+         });
+}
+
+template <class T, bool kLog>
+void Softmax(T* y, const T* x, const LineLoop& l, Compute<T>* scratch) {
+  const bool across = softmax_across(l.n, l.x_step) && l.lines >= 8 &&
+                      (l.n < 32 || std::abs(l.x_line) < std::abs(l.x_step));
+  const Index step = across ? softmax_tile(l.n) : 1;
+  for (Index i = 0; i < l.lines; i += step) {
+    T* to = y + i * l.y_line;
+    const T* from = x + i * l.x_line;
+    if (across) {
+      SoftmaxTile<T, kLog>(to, from, l, static_cast<std::size_t>(std::min(step, l.lines - i)),
+                           scratch);
+    } else {
+      SoftmaxLine<T, kLog>(to, from, l, scratch);
+    }
+  }
+}
+
+template <bool kLog>
+SoftmaxTable Table() {
+  return {&Softmax<bf16, kLog>, &Softmax<f16, kLog>, &Softmax<f32, kLog>, &Softmax<f64, kLog>,
+          &Softmax<f8e4m3, kLog>};
+}
+SoftmaxTable Softmaxes() { return Table<false>(); }
+SoftmaxTable LogSoftmaxes() { return Table<true>(); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace wick::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace wick::kernels {
+HWY_EXPORT(Softmaxes);
+HWY_EXPORT(LogSoftmaxes);
+
+template <Float T>
+SoftmaxFn<T> softmax() {
+  return std::get<SoftmaxFn<T>>(HWY_DYNAMIC_DISPATCH(Softmaxes)());
+}
+template <Float T>
+SoftmaxFn<T> log_softmax() {
+  return std::get<SoftmaxFn<T>>(HWY_DYNAMIC_DISPATCH(LogSoftmaxes)());
+}
+#define WICK_SOFTMAX(T)               \
+  template SoftmaxFn<T> softmax<T>(); \
+  template SoftmaxFn<T> log_softmax<T>();
+WICK_FOR_FLOATS(WICK_SOFTMAX)
+#undef WICK_SOFTMAX
+
+}  // namespace wick::kernels
+#endif
