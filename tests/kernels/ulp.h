@@ -17,6 +17,7 @@ double ulp_error(T got, long double exact) {
   using L = std::numeric_limits<T>;
   if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) && std::isnan(got) ? 0 : kFar;
   const T near = static_cast<T>(exact);
+  if (std::isinf(exact)) return near == got ? 0 : kFar;
   if (std::isinf(near) || std::isinf(got)) {
     if (near == got) return 0;
     const T finite = std::isinf(near) ? got : near;

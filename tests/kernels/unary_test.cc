@@ -57,18 +57,19 @@ long double wide_meaning(UnaryOp op, long double x) {
 /// The largest error that the header promises, in ULP.
 template <class T>
 f64 bound(UnaryOp op) {
+  constexpr bool kSingle = sizeof(T) == 4;
   switch (op) {
     case UnaryOp::exp:
     case UnaryOp::log:
     case UnaryOp::sin:
     case UnaryOp::cos:
     case UnaryOp::tanh:
-    case UnaryOp::erf: return sizeof(T) == 4 ? 1 : 2;
-    case UnaryOp::rsqrt:
-    case UnaryOp::sigmoid:
-    case UnaryOp::silu: return 2;
+    case UnaryOp::erf:
+    case UnaryOp::sigmoid: return kSingle ? 1 : 2;
+    case UnaryOp::rsqrt: return 2;
+    case UnaryOp::silu: return kSingle ? 1 : 3;
     case UnaryOp::gelu:
-    case UnaryOp::gelu_erf: return 4;
+    case UnaryOp::gelu_erf: return kSingle ? 1 : 5;
     default: return 0.5;
   }
 }

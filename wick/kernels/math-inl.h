@@ -20,6 +20,21 @@ namespace HWY_NAMESPACE {
 template <class D>
 inline constexpr bool kIsF64 = std::is_same_v<hn::TFromD<D>, double>;
 
+/// f64 rounded to f32. EMU128's DemoteTo makes infinities finite.
+template <class D, class V>
+HWY_INLINE hn::Vec<D> RoundToF32(D dh, V x) {
+#if HWY_TARGET == HWY_EMU128
+  const hn::Rebind<double, D> dd;
+  HWY_ALIGN double from[HWY_MAX_BYTES / 8];
+  HWY_ALIGN float to[HWY_MAX_BYTES / 8];
+  hn::Store(x, dd, from);
+  for (std::size_t i = 0; i < hn::Lanes(dd); ++i) to[i] = static_cast<float>(from[i]);
+  return hn::Load(dh, to);
+#else
+  return hn::DemoteTo(dh, x);
+#endif
+}
+
 /// f(dd, x...) on vectors of f64, for operands and a result of f32.
 template <class D, class F, class V, class... Vs>
 HWY_INLINE V InF64(D, F f, V x, Vs... more) {
@@ -28,7 +43,7 @@ HWY_INLINE V InF64(D, F f, V x, Vs... more) {
   const hn::Repartition<double, D> dd;
   const auto low = f(dd, hn::PromoteTo(dd, hn::LowerHalf(dh, x)), hn::PromoteTo(dd, hn::LowerHalf(dh, more))...);
   const auto high = f(dd, hn::PromoteTo(dd, hn::UpperHalf(dh, x)), hn::PromoteTo(dd, hn::UpperHalf(dh, more))...);
-  return hn::Combine(d, hn::DemoteTo(dh, high), hn::DemoteTo(dh, low));
+  return hn::Combine(d, RoundToF32(dh, high), RoundToF32(dh, low));
 }
 
 /// e^x. f32: after Cody and Waite, error below 1 ULP.
@@ -47,24 +62,70 @@ HWY_INLINE V Exp(D d, V x) {
   }
 }
 
-#define WICK_MATH(name, core)                                                        \
-  template <class D, class V>                                                        \
-  HWY_INLINE V name(D d, V x) {                                                      \
-    if constexpr (kIsF64<D>) {                                                       \
-      return core<false>(d, x);                                                      \
-    } else {                                                                         \
-      return InF64(d, [](auto dd, auto v) HWY_ATTR { return core<true>(dd, v); }, x); \
-    }                                                                                \
+template <class D, class V>
+HWY_INLINE V Expm1(D d, V x) {
+  if constexpr (kIsF64<D>) {
+    return Expm1_64<false>(d, x);
+  } else {
+    return InF64(d, [](auto dd, auto v) HWY_ATTR { return Expm1_64<true>(dd, v); }, x);
   }
-WICK_MATH(Expm1, Expm1_64)
-WICK_MATH(Log, Log64)
-WICK_MATH(Tanh, Tanh64)
-WICK_MATH(Erf, Erf64)
-WICK_MATH(Sigmoid, Sigmoid64)
-WICK_MATH(Silu, Silu64)
-WICK_MATH(Gelu, Gelu64)
-WICK_MATH(GeluErf, GeluErf64)
-#undef WICK_MATH
+}
+template <class D, class V>
+HWY_INLINE V Log(D d, V x) {
+  if constexpr (kIsF64<D>) {
+    return Log64<false>(d, x);
+  } else {
+    return InF64(d, [](auto dd, auto v) HWY_ATTR { return Log64<true>(dd, v); }, x);
+  }
+}
+template <class D, class V>
+HWY_INLINE V Tanh(D d, V x) {
+  if constexpr (kIsF64<D>) {
+    return Tanh64<false>(d, x);
+  } else {
+    return InF64(d, [](auto dd, auto v) HWY_ATTR { return Tanh64<true>(dd, v); }, x);
+  }
+}
+template <class D, class V>
+HWY_INLINE V Erf(D d, V x) {
+  if constexpr (kIsF64<D>) {
+    return Erf64<false>(d, x);
+  } else {
+    return InF64(d, [](auto dd, auto v) HWY_ATTR { return Erf64<true>(dd, v); }, x);
+  }
+}
+template <class D, class V>
+HWY_INLINE V Sigmoid(D d, V x) {
+  if constexpr (kIsF64<D>) {
+    return Sigmoid64<false>(d, x);
+  } else {
+    return InF64(d, [](auto dd, auto v) HWY_ATTR { return Sigmoid64<true>(dd, v); }, x);
+  }
+}
+template <class D, class V>
+HWY_INLINE V Silu(D d, V x) {
+  if constexpr (kIsF64<D>) {
+    return Silu64<false>(d, x);
+  } else {
+    return InF64(d, [](auto dd, auto v) HWY_ATTR { return Silu64<true>(dd, v); }, x);
+  }
+}
+template <class D, class V>
+HWY_INLINE V Gelu(D d, V x) {
+  if constexpr (kIsF64<D>) {
+    return Gelu64<false>(d, x);
+  } else {
+    return InF64(d, [](auto dd, auto v) HWY_ATTR { return Gelu64<true>(dd, v); }, x);
+  }
+}
+template <class D, class V>
+HWY_INLINE V GeluErf(D d, V x) {
+  if constexpr (kIsF64<D>) {
+    return GeluErf64<false>(d, x);
+  } else {
+    return InF64(d, [](auto dd, auto v) HWY_ATTR { return GeluErf64<true>(dd, v); }, x);
+  }
+}
 
 /// sin(x + quarters pi / 2), quarters 0 or 1.
 template <class D, class V>

@@ -107,40 +107,59 @@ HWY_INLINE hn::Mask<D> IsWhole(D d, V x) {
   return hn::Or(hn::Ge(a, limit), hn::Eq(rounded, a));
 }
 
-/// x = k ln 2 + r: gives k and e^r - 1.
+/// e^x = 2^k (1 + head + tail), head + tail unevaluated.
+template <class V>
+struct ExpSplit {
+  V k, head, tail;
+};
+
 template <bool kShort, class D, class V>
-HWY_INLINE V ExpParts(D d, V x, V& k) {
+HWY_INLINE ExpSplit<V> SplitExp(D d, V x) {
   const V magic = hn::Set(d, 0x1.8p52);
-  k = hn::Sub(hn::MulAdd(x, hn::Set(d, 0x1.71547652b82fep+0), magic), magic);
-  V r = hn::NegMulAdd(k, hn::Set(d, 0x1.62e42fee00000p-1), x);  // exact: 32 bits times 11
-  r = hn::NegMulAdd(k, hn::Set(d, 0x1.a39ef35793c76p-33), r);
-  V q;
+  const V k = hn::Sub(hn::MulAdd(x, hn::Set(d, 0x1.71547652b82fep+0), magic), magic);
+  const V r0 = hn::NegMulAdd(k, hn::Set(d, 0x1.62e42fee00000p-1), x);  // exact: 32 bits times 11
+  const V r = hn::NegMulAdd(k, hn::Set(d, 0x1.a39ef35793c76p-33), r0);
   if constexpr (kShort) {
-    q = Poly(d, r, coefficients::kExpShort);
+    return {k, r, hn::Mul(hn::Mul(r, r), Poly(d, r, coefficients::kExpShort))};
   } else {
-    q = Poly(d, r, coefficients::kExp);
+    const V lost = hn::NegMulAdd(k, hn::Set(d, 0x1.a39ef35793c76p-33), hn::Sub(r0, r));
+    return {k, r, hn::MulAdd(hn::Mul(r, r), Poly(d, r, coefficients::kExp), lost)};
   }
-  return hn::MulAdd(hn::Mul(r, r), q, r);
+}
+
+/// 1 + head + tail.
+template <bool kShort, class D, class V>
+HWY_INLINE V Mantissa(D d, const ExpSplit<V>& e) {
+  const V one = hn::Set(d, 1.0);
+  const V sum = hn::Add(one, e.head);
+  if constexpr (kShort) {
+    return hn::Add(sum, e.tail);
+  } else {
+    const V lost = hn::Add(hn::Sub(one, sum), e.head);
+    return hn::Add(sum, hn::Add(lost, e.tail));
+  }
 }
 
 constexpr double kExpLow = -746.0, kExpHigh = 710.0;  // beyond, e^x is 0 or infinite
 
 template <bool kShort, class D, class V>
 HWY_INLINE V Exp64(D d, V x) {
-  V k;
-  const V p = ExpParts<kShort>(d, Clip(d, x, kExpLow, kExpHigh), k);
-  return KeepNaN(d, x, Scale(d, hn::Add(hn::Set(d, 1.0), p), k));
+  const auto e = SplitExp<kShort>(d, Clip(d, x, kExpLow, kExpHigh));
+  return KeepNaN(d, x, Scale(d, Mantissa<kShort>(d, e), e.k));
 }
 
 template <bool kShort, class D, class V>
 HWY_INLINE V Expm1_64(D d, V x) {
-  const V one = hn::Set(d, 1.0);
-  V k;
-  const V p = ExpParts<kShort>(d, Clip(d, x, -50.0, kExpHigh), k);
-  const V power = PowerOfTwo(d, hn::Min(k, hn::Set(d, 60.0)));
-  const V small = hn::MulAdd(power, p, hn::Sub(power, one));
-  const V big = Scale(d, hn::Add(one, p), k);
-  const V y = hn::IfThenElse(hn::Gt(k, hn::Set(d, 56.0)), big, small);
+  const auto e = SplitExp<kShort>(d, Clip(d, x, -50.0, kExpHigh));
+  const V power = PowerOfTwo(d, hn::Min(e.k, hn::Set(d, 60.0)));
+  // (2^k - 1) + 2^k head, both exact, and what their sum loses.
+  const V first = hn::Sub(power, hn::Set(d, 1.0));
+  const V second = hn::Mul(power, e.head);
+  const V sum = hn::Add(first, second);
+  const V lost = hn::Sub(second, hn::Sub(sum, first));
+  const V small = hn::Add(sum, hn::MulAdd(power, e.tail, lost));
+  const V big = Scale(d, Mantissa<kShort>(d, e), e.k);
+  const V y = hn::IfThenElse(hn::Gt(e.k, hn::Set(d, 56.0)), big, small);
   // Tiny arguments, and -0, are their own result.
   return KeepNaN(d, x, hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-54)), x, y));
 }
@@ -255,17 +274,38 @@ HWY_INLINE V SinCos64(D d, V x, int quarters) {
   return signed_y;
 }
 
+/// a / (1 + e) for e in [0, 1], as if the sum were exact.
+template <bool kShort, class D, class V>
+HWY_INLINE V DivOnePlus(D d, V a, V e) {
+  const V one = hn::Set(d, 1.0);
+  const V sum = hn::Add(one, e);
+  const V q = hn::Div(a, sum);
+  if constexpr (kShort) return q;
+  // The quotient less what the sum lost; 1 / (1 + e) is near 1 - e / 2.
+  const V lost = hn::Sub(e, hn::Sub(sum, one));
+  const V y = hn::NegMulAdd(hn::Mul(q, lost), hn::NegMulAdd(hn::Set(d, 0.5), e, one), q);
+  return hn::CopySign(y, a);  // -0
+}
+
 template <bool kShort, class D, class V>
 HWY_INLINE V Tanh64(D d, V x) {
   const V t = Expm1_64<kShort>(d, hn::Mul(hn::Set(d, -2.0), hn::Abs(x)));
-  const V y = hn::Div(t, hn::Add(hn::Set(d, 2.0), t));
+  const V two = hn::Set(d, 2.0);
+  const V sum = hn::Add(two, t);
+  V y = hn::Div(t, sum);
+  if constexpr (!kShort) {
+    // Less what the sum lost; 1 / (2 + t) is near (1 - t) / 2 for t in [-1, 0].
+    const V lost = hn::Sub(t, hn::Sub(sum, two));
+    const V half = hn::Set(d, 0.5);
+    y = hn::NegMulAdd(hn::Mul(y, lost), hn::NegMulAdd(half, t, half), y);
+  }
   return hn::CopySign(hn::Abs(y), x);
 }
 
 /// e^(z^2) erfc(z) for z >= 0, after Shepherd and Laframboise, "Chebyshev approximation of
 /// (1 + 2x) exp(x^2) erfc x in 0 <= x < infinity" (1981); the coefficients are ours.
 template <bool kShort, class D, class V>
-HWY_INLINE V Erfcx64(D d, V z) {
+HWY_INLINE V Erfcx64(D d, V z, V one_plus_2z) {
   const V k = hn::Set(d, 3.75);
   const V t = hn::Div(hn::Sub(z, k), hn::Add(z, k));
   V p;
@@ -274,7 +314,7 @@ HWY_INLINE V Erfcx64(D d, V z) {
   } else {
     p = Poly(d, t, coefficients::kErfcx);
   }
-  return hn::Div(p, hn::MulAdd(hn::Set(d, 2.0), z, hn::Set(d, 1.0)));
+  return hn::Div(p, one_plus_2z);
 }
 
 template <bool kShort, class D, class V>
@@ -289,10 +329,9 @@ HWY_INLINE V Erf64(D d, V x) {
     near = Poly(d, w, coefficients::kErf);
   }
   const V z = hn::Min(a, hn::Set(d, 7.0));  // erf is 1 there, to the last bit
-  V k;
-  const V p = ExpParts<kShort>(d, hn::Neg(hn::Mul(z, z)), k);
-  const V e = hn::Mul(hn::Add(one, p), PowerOfTwo(d, k));
-  const V far = hn::CopySign(hn::NegMulAdd(e, Erfcx64<kShort>(d, z), one), x);
+  const auto parts = SplitExp<kShort>(d, hn::Neg(hn::Mul(z, z)));
+  const V e = hn::Mul(Mantissa<kShort>(d, parts), PowerOfTwo(d, parts.k));
+  const V far = hn::CopySign(hn::NegMulAdd(e, Erfcx64<kShort>(d, z, hn::MulAdd(hn::Set(d, 2.0), z, one)), one), x);
   return KeepNaN(d, x, hn::IfThenElse(hn::Lt(a, one), hn::Mul(x, near), far));
 }
 
@@ -300,18 +339,19 @@ HWY_INLINE V Erf64(D d, V x) {
 /// exponential's power of two is applied last, so that nothing is lost below the normal range.
 template <bool kShort, class D, class V>
 HWY_INLINE V Gate64(D d, V x, V high, [[maybe_unused]] V low) {
-  const V one = hn::Set(d, 1.0);
-  V k;
   const V t = hn::Max(hn::Neg(hn::Abs(high)), hn::Set(d, -800.0));
-  V e = hn::Add(one, ExpParts<kShort>(d, t, k));
+  const auto parts = SplitExp<kShort>(d, t);
+  const V k = parts.k;
+  V e = Mantissa<kShort>(d, parts);
   if constexpr (!kShort) {
     const V sign = hn::And(high, hn::SignBit(d));
     e = hn::NegMulAdd(e, hn::Xor(low, sign), e);
   }
   const auto below = hn::Lt(x, hn::Zero(d));
   const V limited = hn::IfThenElse(below, hn::Max(x, hn::Set(d, -1000.0)), x);
-  const V whole = hn::Div(limited, hn::Add(one, Scale(d, e, k)));
-  return hn::IfThenElse(below, Scale(d, hn::Mul(whole, e), k), whole);
+  const V whole = DivOnePlus<kShort>(d, limited, Scale(d, e, k));
+  const V y = hn::IfThenElse(below, Scale(d, hn::Mul(whole, e), k), whole);
+  return hn::IfThenElse(hn::Gt(x, hn::Set(d, 1000.0)), x, y);
 }
 
 template <bool kShort, class D, class V>
@@ -323,7 +363,7 @@ template <bool kShort, class D, class V>
 HWY_INLINE V Sigmoid64(D d, V x) {
   const V one = hn::Set(d, 1.0);
   const V e = Exp64<kShort>(d, hn::Neg(hn::Abs(x)));
-  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+  return DivOnePlus<kShort>(d, hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), e);
 }
 
 template <bool kShort, class D, class V>
@@ -358,23 +398,33 @@ HWY_INLINE V GeluErf64(D d, V x) {
   const V one = hn::Set(d, 1.0), half = hn::Set(d, 0.5);
   const V c = Clip(d, x, -60.0, 60.0);
   const V square = hn::Mul(c, c);
-  V k;
-  const V t = hn::Max(hn::Mul(square, hn::Neg(half)), hn::Set(d, -800.0));
-  V e = hn::Add(one, ExpParts<kShort>(d, t, k));
+  const auto parts = SplitExp<kShort>(d, hn::Max(hn::Mul(square, hn::Neg(half)), hn::Set(d, -800.0)));
+  const V k = parts.k;
+  V e = Mantissa<kShort>(d, parts);
   if constexpr (!kShort) {
     e = hn::NegMulAdd(e, hn::Mul(half, ProductLow(d, c, c, square)), e);
   }
   const V z = hn::Mul(hn::Abs(c), hn::Set(d, 0x1.6a09e667f3bcdp-1));
-  const V tail = hn::Mul(half, hn::Mul(e, Erfcx64<kShort>(d, z)));
-  const V above = hn::Mul(x, hn::Sub(one, Scale(d, tail, k)));
-  const V below = Scale(d, hn::Mul(c, tail), k);
+  const V den = hn::MulAdd(hn::Abs(c), hn::Set(d, 0x1.6a09e667f3bcdp+0), one);
+  const V tail = hn::Mul(half, hn::Mul(e, Erfcx64<kShort>(d, z, den)));
+  V above = hn::Mul(x, hn::Sub(one, Scale(d, tail, k)));
+  V below = Scale(d, hn::Mul(c, tail), k);
+  if constexpr (!kShort) {
+    // Near zero the complement has few correct digits more than the result needs.
+    const V w = hn::Mul(half, square);
+    const V erf = hn::Mul(hn::Mul(c, hn::Set(d, 0x1.6a09e667f3bcdp-1)), Poly(d, w, coefficients::kErf));
+    const V half_x = hn::Mul(half, c);
+    const V near = hn::CopySign(hn::MulAdd(half_x, erf, half_x), x);
+    const auto inside = hn::Lt(w, one);
+    above = hn::IfThenElse(inside, near, above);
+    below = hn::IfThenElse(hn::And(inside, hn::Gt(c, hn::Neg(one))), near, below);
+  }
   return KeepNaN(d, x, hn::IfThenElse(hn::Lt(x, hn::Zero(d)), below, above));
 }
 
 /// |x|^y by way of e^(y log |x|); the logarithm, and its product with y, to twice the precision.
 template <bool kShort, class D, class V>
 HWY_INLINE V PowMagnitude(D d, V a, V y) {
-  const V one = hn::Set(d, 1.0);
   if constexpr (kShort) {
     return Exp64<true>(d, hn::Mul(y, Log64<false>(d, a)));
   } else {
@@ -428,10 +478,10 @@ HWY_INLINE V PowMagnitude(D d, V a, V y) {
     const V t_low = hn::MulAdd(limited, log_low, ProductLow(d, limited, logarithm, t));
     const auto inside = hn::Lt(hn::Abs(t), hn::Set(d, 800.0));
     const V clipped = Clip(d, t, -800.0, 800.0);
-    V n;
-    V e = hn::Add(one, ExpParts<false>(d, clipped, n));
+    const auto parts = SplitExp<false>(d, clipped);
+    V e = Mantissa<false>(d, parts);
     e = hn::IfThenElse(inside, hn::MulAdd(e, t_low, e), e);
-    V result = Scale(d, e, n);
+    V result = Scale(d, e, parts.k);
     const V inf = hn::Set(d, std::numeric_limits<double>::infinity());
     // Zero and infinity have no logarithm.
     const auto rises = hn::Gt(y, hn::Zero(d));
