@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <utility>
 
 #include "wick/kernels/gemm.h"
@@ -20,16 +21,24 @@ namespace {
 // stay in L2.
 
 struct CacheSizes {
-  Index l2, l3;
+  Index l2 = Index{512} << 10, l3 = Index{4} << 20;
 };
 
-CacheSizes cache_sizes() {
-  const auto size = [](int name, Index fallback) {
-    const long bytes = sysconf(name);
-    return bytes > 0 ? Index{bytes} : fallback;
-  };
-  return {size(_SC_LEVEL2_CACHE_SIZE, Index{256} << 10), size(_SC_LEVEL3_CACHE_SIZE, Index{4} << 20)};
+const CacheSizes& cache_sizes() {
+  static const CacheSizes sizes = [] {
+    CacheSizes found;
+#if defined(_SC_LEVEL2_CACHE_SIZE) && defined(_SC_LEVEL3_CACHE_SIZE)
+    if (const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE); l2 > 0) found.l2 = l2;
+    if (const long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE); l3 > 0) found.l3 = l3;
+#endif
+    return found;
+  }();
+  return sizes;
 }
+
+/// Rows this far apart fall on few sets of L1: a tile's rows of A, or a panel of B, push each other
+/// out.
+constexpr bool awkward_stride(Index bytes) { return bytes % 4096 == 0; }
 
 /// Work (in multiply-adds) below which a second thread costs more than it brings.
 constexpr Index kWorkPerRank = Index{1} << 19;
@@ -156,24 +165,27 @@ class Driver {
     const Index m = std::min(p_.m, round_up(ceil_div(p_.m, plan_.grid_m), 4) + 4);
     const Index n = std::min(p_.n, round_up(ceil_div(p_.n, plan_.grid_n), nr / 2) + nr / 2);
     const bool can_a = kSameBits, can_b = kSameBits && p_.b.col == 1;
-    const Index b_size = p_.k * n * kAcc;
-    plan_.direct_a = can_a && n <= 2 * nr;
-    plan_.direct_b = can_b && (m <= mr || (m <= 4 * mr && b_size <= (Index{24} << 10)));
+    const CacheSizes& cache = cache_sizes();
+    const Index a_size = p_.k * m * kAcc, b_size = p_.k * n * kAcc;
+    // Packing pays where a part is read often from beyond L2, or in an awkward order.
+    const Index a_step = std::min(std::abs(p_.a.row), std::abs(p_.a.col));
+    plan_.direct_a = can_a && (n <= 2 * nr || (a_size <= cache.l2 && a_step <= 1 &&
+                                               !awkward_stride(p_.a.row * kAcc)));
+    plan_.direct_b = can_b && (m <= 2 * mr || (b_size <= cache.l2 &&
+                                               !awkward_stride(p_.b.row * kAcc)));
     if (tuning.path != Path::automatic) {
       plan_.direct_a = can_a && (tuning.path == Path::direct || tuning.path == Path::direct_a);
       plan_.direct_b = can_b && (tuning.path == Path::direct || tuning.path == Path::direct_b);
     }
-    CacheSizes cache{};
-    const bool large = m * kc + n * p_.k > 8192;
-    if (large) cache = cache_sizes();
-    const Index row_bytes = kc * kAcc;
-    plan_.mc = tuning.mc > 0 ? tuning.mc : large ? cache.l2 / 2 / std::max(row_bytes, Index{1}) : m;
+    const Index row_bytes = std::max(kc * kAcc, Index{1});
+    plan_.mc = tuning.mc > 0 ? tuning.mc : cache.l2 / 2 / row_bytes;
     plan_.mc = std::clamp(round_up(plan_.mc, mr), mr, round_up(m, mr));
-    plan_.nb = tuning.nb > 0 ? tuning.nb : large ? cache.l2 * 2 / 5 / std::max(row_bytes, Index{1}) : n;
+    plan_.nb = tuning.nb > 0 ? tuning.nb : cache.l2 * 2 / 5 / row_bytes;
     plan_.nb = std::max(plan_.nb / nr * nr, nr);
     // A share of L3 for the packed panels of B: all of k if at least 512 columns fit, else groups
     // of chunks. Where sums wait in scratch, k is never cut into groups.
-    const Index budget = large ? std::clamp(cache.l3 / 2 / plan_.ranks, Index{1} << 20, Index{16} << 20) : b_size;
+    const Index budget =
+        std::clamp(cache.l3 / 2 / plan_.ranks, Index{1} << 20, Index{16} << 20);
     const Index least = std::min(round_up(n, nr), Index{512});
     Index columns = budget / std::max(p_.k * kAcc, Index{1});
     plan_.group = p_.k;
@@ -194,22 +206,6 @@ class Driver {
         plan_.in_place || p_.k <= kChunk ? 0 : aligned(plan_.mc * plan_.nc * kAcc);
   }
 
-  struct Offsets {
-    Index a, b, c;
-  };
-
-  Offsets offsets(Index product) const {
-    Offsets at{0, 0, 0};
-    for (std::size_t i = batch_.rank; i-- > 0;) {
-      const Index index = product % batch_.shape[i];
-      product /= batch_.shape[i];
-      at.a += index * batch_.a[i];
-      at.b += index * batch_.b[i];
-      at.c += index * batch_.c[i];
-    }
-    return at;
-  }
-
   void run_rank(Index rank, std::byte* scratch) const {
     Work w{};
     w.a = reinterpret_cast<Acc*>(scratch);
@@ -225,7 +221,7 @@ class Driver {
       w.columns = piece(p_.n, plan_.kernel.nr / 2, rank % plan_.grid_n, plan_.grid_n);
     }
     for (Index i = products.begin; i < products.end; ++i) {
-      const Offsets at = offsets(i);
+      const GemmBatch::Offsets at = batch_.offsets(i);
       multiply(w, p_.a.data + at.a, p_.b.data + at.b, p_.c.data + at.c);
     }
   }

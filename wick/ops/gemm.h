@@ -41,6 +41,21 @@ struct GemmBatch {
     for (std::size_t i = 0; i < rank; ++i) n *= shape[i];
     return n;
   }
+  struct Offsets {
+    Index a, b, c;
+  };
+  /// Where product i's operands lie behind the first's.
+  Offsets offsets(Index i) const {
+    Offsets at{0, 0, 0};
+    for (std::size_t d = rank; d-- > 0;) {
+      const Index index = i % shape[d];
+      i /= shape[d];
+      at.a += index * a[d];
+      at.b += index * b[d];
+      at.c += index * c[d];
+    }
+    return at;
+  }
 };
 
 /// What the loops may choose freely: results have the same bits for every choice. 0: worked out from
