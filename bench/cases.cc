@@ -43,8 +43,7 @@ ColdSets::ColdSets(int inputs, Index n, Index bytes) {
   }
 }
 
-std::function<void()> elementwise_call(std::string_view op, int inputs, Index n,
-                                       Index cold_bytes) {
+std::function<void()> elementwise_call(std::string_view op, int inputs, Index n, Index cold_bytes) {
   auto sets = std::make_shared<ColdSets>(inputs, n, cold_bytes);
   using Inputs = std::vector<Tensor>;
   if (op == "exp")

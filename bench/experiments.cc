@@ -22,8 +22,8 @@ struct MatmulSize {
   DType dtype;
   Index n;
 };
-constexpr std::array kMatmuls{MatmulSize{DType::f32, 256},  MatmulSize{DType::f32, 1024},
-                              MatmulSize{DType::f32, 2048}, MatmulSize{DType::f16, 1024},
+constexpr std::array kMatmuls{MatmulSize{DType::f32, 256},   MatmulSize{DType::f32, 1024},
+                              MatmulSize{DType::f32, 2048},  MatmulSize{DType::f16, 1024},
                               MatmulSize{DType::bf16, 1024}, MatmulSize{DType::f64, 1024}};
 
 struct Elementwise {

@@ -80,8 +80,7 @@ void conclude(Course& course, const LimitSource& limits) {
 }  // namespace
 
 double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 std::vector<Row> measure(const Case& what, std::span<const Candidate> candidates,

@@ -31,7 +31,9 @@ struct Candidate {
   std::string engine = "wick";
   std::function<void()> call;
   /// Runs a batch in the surroundings it needs: an engine chosen, a context entered.
-  std::function<void(FunctionRef<void()> batch)> around = [](FunctionRef<void()> batch) { batch(); };
+  std::function<void(FunctionRef<void()> batch)> around = [](FunctionRef<void()> batch) {
+    batch();
+  };
   bool context = false;  ///< inside with_context
 };
 
@@ -41,10 +43,10 @@ struct Row {
   std::string engine;
   bool context = false;
   std::optional<double> median_ms, rate, share_of_limit;  ///< rate in unit(what.limit)
-  std::optional<std::string> error;  ///< the message, where the call failed
-  std::string result;                ///< what was computed, where that is the question
-  bool noisy = false;                ///< too few quiet batches: not to be judged
-  int kept = 0, dropped = 0;         ///< batches
+  std::optional<std::string> error;                       ///< the message, where the call failed
+  std::string result;         ///< what was computed, where that is the question
+  bool noisy = false;         ///< too few quiet batches: not to be judged
+  int kept = 0, dropped = 0;  ///< batches
 };
 
 /// The time, in seconds. A test brings its own.
@@ -63,12 +65,11 @@ struct Pace {
 /// Measures candidates side by side, by the rules: after one warm-up call each, batches of the
 /// candidates take turns, and the limit loop runs between any two. A batch counts if both its limit
 /// runs reached kBracketShare of the best of the whole run. Ends when each candidate has
-/// kFewestBatches that count, or at the bounds of the pace. A candidate that throws an Error gives a
-/// row with its message. `between` is called before each limit run: threads of pools can be sent
+/// kFewestBatches that count, or at the bounds of the pace. A candidate that throws an Error gives
+/// a row with its message. `between` is called before each limit run: threads of pools can be sent
 /// to sleep there, and new ones pinned.
-std::vector<Row> measure(const Case& what, std::span<const Candidate> candidates,
-                         LimitSource& limits, const Pace& pace,
-                         const std::function<void()>& between = [] {},
-                         const Now& now = steady_seconds);
+std::vector<Row> measure(
+    const Case& what, std::span<const Candidate> candidates, LimitSource& limits, const Pace& pace,
+    const std::function<void()>& between = [] {}, const Now& now = steady_seconds);
 
 }  // namespace wick::bench

@@ -25,9 +25,9 @@ using CopyLoop = void (*)(double* y, const double* x, std::size_t n);
 
 /// The ways tried on this machine; the fastest is the limit. Unused places are empty.
 struct LimitLoops {
-  Fma f32[2];       ///< full vectors; half as wide
+  Fma f32[2];  ///< full vectors; half as wide
   Fma f64[2];
-  Fma bf16[2];      ///< native dot products; empty where the CPU has none
+  Fma bf16[2];       ///< native dot products; empty where the CPU has none
   ReadLoop read[2];  ///< as it comes; with prefetches
   CopyLoop copy[2];  ///< ordinary stores; stores past the caches
 };

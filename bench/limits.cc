@@ -67,8 +67,7 @@ double MachineLimits::run_fma(const Fma& fma, int threads, double seconds, doubl
   return fma.flops * static_cast<double>(rounds) * threads / took;
 }
 
-double MachineLimits::run_memory(Limit limit, int threads, int form, double seconds,
-                                 double guess) {
+double MachineLimits::run_memory(Limit limit, int threads, int form, double seconds, double guess) {
   const bool copying = limit == Limit::copy;
   const double per_element = copying ? 16.0 : 8.0;
   const Index size = copying ? array_.size() / 2 : array_.size();  // copies go half to half

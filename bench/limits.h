@@ -44,7 +44,7 @@ class LimitSource {
 class MachineLimits final : public LimitSource {
  public:
   struct Options {
-    double seconds = 2e-3;         ///< of one measure()
+    double seconds = 2e-3;          ///< of one measure()
     Index memory = Index{4} << 30;  ///< the most that the arrays behind read and copy may take
   };
 

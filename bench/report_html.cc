@@ -53,8 +53,8 @@ constexpr std::string_view kHeadings[] = {"Results",
                                           "5. Plain calls and calls within with_context"};
 
 std::string label(const Row& row) {
-  std::string text = fmt::format("{} {} {}", row.what.op, name(row.what.dtype),
-                                 fmt::join(row.what.shape, "×"));
+  std::string text =
+      fmt::format("{} {} {}", row.what.op, name(row.what.dtype), fmt::join(row.what.shape, "×"));
   if (row.what.experiment == 2) text += ", " + row.engine;
   if (row.what.experiment == 3)
     text += fmt::format(", {} thread{}", row.what.threads, row.what.threads == 1 ? "" : "s");
@@ -75,11 +75,11 @@ std::string bars(std::span<const Row* const> rows) {
                          escape(*row->error));
     } else {
       const double share = row->share_of_limit.value_or(0);
-      svg += fmt::format(R"(<rect x="{0}" y="{1:.0f}" width="{2}" height="14" rx="4" class="track"/>)"
-                         R"(<rect x="{0}" y="{1:.0f}" width="{3:.1f}" height="14" rx="4" class="{4}{5}"/>)",
-                         kBarLeft, y + 6, kBarWidth,
-                         std::clamp(share * kBarWidth, 3.0, kBarWidth), engine_class(row->engine),
-                         row->noisy ? " noisy" : "");
+      svg += fmt::format(
+          R"(<rect x="{0}" y="{1:.0f}" width="{2}" height="14" rx="4" class="track"/>)"
+          R"(<rect x="{0}" y="{1:.0f}" width="{3:.1f}" height="14" rx="4" class="{4}{5}"/>)",
+          kBarLeft, y + 6, kBarWidth, std::clamp(share * kBarWidth, 3.0, kBarWidth),
+          engine_class(row->engine), row->noisy ? " noisy" : "");
       svg += fmt::format(R"(<text x="{}" y="{:.0f}">{:.0f} %</text>)", kBarLeft + kBarWidth + 10,
                          y + 17, 100 * share);
       svg += fmt::format(R"(<text x="{}" y="{:.0f}" class="end">{:.4g} ms</text>)",
@@ -109,8 +109,8 @@ std::string limits_table(const Machine& m) {
     html += fmt::format("<tr><td>{}</td>", what);
     for (const double v : {l.fma_f32, l.fma_f64, l.fma_f16, l.fma_bf16})
       html += fmt::format("<td><b>{:.0f}</b> GFLOP/s</td>", v);
-    html += fmt::format("<td><b>{:.1f}</b> GB/s</td><td><b>{:.1f}</b> GB/s</td></tr>", l.copy,
-                        l.read);
+    html +=
+        fmt::format("<td><b>{:.1f}</b> GB/s</td><td><b>{:.1f}</b> GB/s</td></tr>", l.copy, l.read);
   };
   line("1 thread", m.one);
   if (m.threads > 1) line(fmt::format("{} threads", m.threads), m.all);
@@ -140,10 +140,11 @@ std::string to_html(const Machine& machine, std::span<const Row> rows) {
       kStyle, escape(machine.cpu), machine.cores, machine.cores == 1 ? "" : "s",
       escape(machine.isa), machine.threads, machine.threads == 1 ? "" : "s",
       machine.two_threads_scale ? "" : " · the second core was busy: not to be judged");
-  html += "<section><h2>What this machine can do at most, and what was reached</h2>"
-          "<div class=\"plot\"><div>" +
-          roofline_svg(machine, rows) + "</div><div>" + roofline_key(rows) + "</div></div>" +
-          engine_key(rows) + "</section>";
+  html +=
+      "<section><h2>What this machine can do at most, and what was reached</h2>"
+      "<div class=\"plot\"><div>" +
+      roofline_svg(machine, rows) + "</div><div>" + roofline_key(rows) + "</div></div>" +
+      engine_key(rows) + "</section>";
   html += "<section><h2>Limits</h2>" + limits_table(machine) + "</section>";
   for (int experiment = 0; experiment <= 5; ++experiment) {
     std::vector<const Row*> part;

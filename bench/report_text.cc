@@ -30,8 +30,8 @@ std::string text_line(const Row& row) {
   const std::string head = fmt::format("{:<6} {} {}", row.what.op, dtype, shape_text(row));
   if (row.error) return fmt::format("{}: error: {}", head, *row.error);
   return fmt::format("{}: median {:.3f} ms ({:.{}f} {})  {}{}", head, row.median_ms.value_or(0),
-                     row.rate.value_or(0), row.rate.value_or(0) < 100 ? 1 : 0,
-                     unit(row.what.limit), share(row), noise(row));
+                     row.rate.value_or(0), row.rate.value_or(0) < 100 ? 1 : 0, unit(row.what.limit),
+                     share(row), noise(row));
 }
 
 std::string context_line(const Row& plain, const Row& context) {

@@ -86,8 +86,8 @@ std::string Axes::grid() const {
   }
   svg += text((kLeft + kWidth - kRight) / 2, kHeight - 8, "label mid",
               "operations for each byte moved");
-  return svg + fmt::format(R"(<text transform="translate(14 {:.0f}) rotate(-90)" class="label mid">)"
-                           "GFLOP/s</text>",
+  return svg + fmt::format(R"svg(<text transform="translate(14 {:.0f}) rotate(-90)" )svg"
+                           R"(class="label mid">GFLOP/s</text>)",
                            (kTop + kHeight - kBottom) / 2);
 }
 
@@ -99,8 +99,10 @@ std::string roofs(const Axes& axes, const Machine::Limits& limits, bool main) {
     std::string names;
   };
   std::vector<Roof> peaks;
-  for (const auto& [peak, type] : {std::pair{limits.fma_f32, "f32"}, {limits.fma_f16, "f16"},
-                                   {limits.fma_bf16, "bf16"}, {limits.fma_f64, "f64"}}) {
+  for (const auto& [peak, type] : {std::pair{limits.fma_f32, "f32"},
+                                   {limits.fma_f16, "f16"},
+                                   {limits.fma_bf16, "bf16"},
+                                   {limits.fma_f64, "f64"}}) {
     auto same = std::find_if(peaks.begin(), peaks.end(), [&, p = peak](const Roof& r) {
       return std::fabs(r.peak - p) < 0.01 * p;
     });
@@ -125,9 +127,10 @@ std::string roofs(const Axes& axes, const Machine::Limits& limits, bool main) {
               axes.y(highest), style);
   if (!main) return svg;
   const double at = std::sqrt(std::max(from, 0.5) * highest / limits.copy);
-  const double angle = std::atan2(axes.y(limits.copy) - axes.y(2 * limits.copy),
-                                  axes.x(2) - axes.x(1)) * 180 / 3.14159265;
-  return svg + fmt::format(R"(<text transform="translate({:.1f} {:.1f}) rotate({:.1f})" )"
+  const double angle =
+      std::atan2(axes.y(limits.copy) - axes.y(2 * limits.copy), axes.x(2) - axes.x(1)) * 180 /
+      3.14159265;
+  return svg + fmt::format(R"svg(<text transform="translate({:.1f} {:.1f}) rotate({:.1f})" )svg"
                            R"(class="note mid">copy {:.1f} GB/s</text>)",
                            axes.x(at) - 5, axes.y(at * limits.copy) - 6, -angle, limits.copy);
 }
@@ -175,9 +178,7 @@ std::string roofline_svg(const Machine& machine, std::span<const Row> rows) {
     const Point p = point(row);
     double x = axes.x(p.intensity);
     const double y = axes.y(p.gflops);
-    const auto meets = [&](const auto& t) {
-      return std::hypot(t.first - x, t.second - y) < 17;
-    };
+    const auto meets = [&](const auto& t) { return std::hypot(t.first - x, t.second - y) < 17; };
     while (std::any_of(taken.begin(), taken.end(), meets)) x += 3;
     taken.emplace_back(x, y);
     svg += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="8.5" class="{}"/>)", x, y,

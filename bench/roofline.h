@@ -16,8 +16,8 @@ std::string escape(std::string_view text);
 std::string engine_class(std::string_view engine);
 
 /// An SVG: arithmetic intensity against speed, both logarithmic, with the roofs of the machine
-/// (Williams, Waterman & Patterson, "Roofline", 2009). The first experiment's rows are numbered as in
-/// roofline_key(); other rows of all threads are small dots.
+/// (Williams, Waterman & Patterson, "Roofline", 2009). The first experiment's rows are numbered as
+/// in roofline_key(); other rows of all threads are small dots.
 std::string roofline_svg(const Machine& machine, std::span<const Row> rows);
 
 /// The numbered points as an HTML list.

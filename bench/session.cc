@@ -6,6 +6,7 @@
 #include "wick/base/cpu.h"
 #include "wick/core/isa.h"
 #include "wick/parallel/executor.h"
+#include "wick/parallel/topology.h"
 
 namespace wick::bench {
 namespace {
@@ -42,7 +43,8 @@ Pace Session::pace() const {
   if (quick()) pace.most_batches = 30;
   if (quick()) pace.most_seconds = 0.3;
   if (settings_.budget > 0) pace.most_seconds = settings_.budget;
-  if (settings_.budget > 0) pace.batch_seconds = std::min(pace.batch_seconds, settings_.budget / 10);
+  if (settings_.budget > 0)
+    pace.batch_seconds = std::min(pace.batch_seconds, settings_.budget / 10);
   return pace;
 }
 
@@ -80,7 +82,7 @@ Machine Session::machine() {
   const CpuInfo cpu = cpu_info();
   return {.cpu = cpu.name,
           .isa = std::string(isa_chosen()),
-          .cores = usable_cores(),
+          .cores = static_cast<int>(topology().cores.size()),
           .threads = threads_,
           .two_threads_scale = limits_.two_threads_scale(),
           .one = limits_with(1),
@@ -89,8 +91,10 @@ Machine Session::machine() {
 
 std::span<const Suite> suites() {
   static constexpr Suite kSuites[] = {
-      {"experiments", "the five experiments: matmul and elementwise ops, engines, threads, dtypes, "
-                      "with_context", run_experiments},
+      {"experiments",
+       "the five experiments: matmul and elementwise ops, engines, threads, dtypes, "
+       "with_context",
+       run_experiments},
   };
   return kSuites;
 }

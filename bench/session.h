@@ -15,8 +15,8 @@ struct Settings {
   bool quick = false;
   double budget = 0;  ///< seconds that one figure may look for quiet batches; 0: by `quick`
   std::function<void(std::string_view line)> print = [](std::string_view) {};
-  std::function<void(double done, std::string_view what)> progress = [](double,
-                                                                        std::string_view) {};
+  std::function<void(double done, std::string_view what)> progress = [](double, std::string_view) {
+  };
 };
 
 /// The machine as the report names it.

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <set>
 #include <string>
 
 #include "wick/base/str.h"
+#include "wick/parallel/topology.h"
 
 #if defined(__linux__)
 #include <dirent.h>
@@ -48,37 +48,20 @@ void for_each_other_thread(F&& f) {
 }
 #endif
 
-/// The usable CPUs: one of each core, and the others.
-struct CpuList {
-  std::vector<int> firsts, twins;
-};
-
-CpuList cpu_list() {
-  CpuList list;
-#if defined(__linux__)
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return list;
-  std::set<std::string> cores;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(static_cast<std::size_t>(cpu), &set)) continue;
-    std::ifstream in(str("/sys/devices/system/cpu/cpu", cpu, "/topology/thread_siblings_list"));
-    std::string siblings;
-    if (!std::getline(in, siblings)) siblings = str(cpu);
-    (cores.insert(siblings).second ? list.firsts : list.twins).push_back(cpu);
-  }
-#endif
-  return list;
-}
-
 }  // namespace
 
 std::vector<int> usable_cpu_list() {
-  CpuList list = cpu_list();
-  list.firsts.insert(list.firsts.end(), list.twins.begin(), list.twins.end());
-  return list.firsts;
+  const Topology& machine = topology();
+  std::vector<int> list;
+  const auto add = [&](int cpu) {
+    if (std::find(list.begin(), list.end(), cpu) == list.end()) list.push_back(cpu);
+  };
+  for (const Core& core : machine.compute_cores())
+    if (!core.cpus.empty()) add(core.cpus.front());
+  for (const Core& core : machine.cores)
+    for (const int cpu : core.cpus) add(cpu);
+  return list;
 }
-
-int usable_cores() { return std::max(1, static_cast<int>(cpu_list().firsts.size())); }
 
 PinScope::PinScope(const std::vector<int>& cpus, int threads)
     : cpus_(cpus), threads_(std::min(threads, static_cast<int>(cpus.size()))) {

@@ -11,12 +11,9 @@
 
 namespace wick::bench {
 
-/// The CPUs this process may use, one of each core first, hardware twins after them. Empty where
-/// the system does not tell.
+/// The CPUs this process may use, one of each core that computes first, then the others. Empty
+/// where the system does not tell.
 std::vector<int> usable_cpu_list();
-
-/// Cores among them: hardware twins count once. At least 1.
-int usable_cores();
 
 /// While it lives, the calling thread stays on the first CPU of the list and all other threads of
 /// the process (pools of wick and of its peers) on the next threads - 1; one thread: the others are

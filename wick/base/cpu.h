@@ -12,8 +12,8 @@ namespace wick {
 /// One level of the data caches, as one core sees it.
 struct CacheLevel {
   int level = 0;
-  Index bytes = 0;      ///< of one cache
-  int instances = 1;    ///< how many of these the machine has
+  Index bytes = 0;    ///< of one cache
+  int instances = 1;  ///< how many of these the machine has
 };
 
 /// What a processor says of itself. Fields that the system does not tell stay empty.

@@ -49,8 +49,8 @@ std::int64_t uncapped = 0;
 const Set* find(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto at = std::find_if(kSets.begin(), kSets.end(),
-                               [&](const Set& set) { return set.name == name; });
+  const auto at =
+      std::find_if(kSets.begin(), kSets.end(), [&](const Set& set) { return set.name == name; });
   return at == kSets.end() ? nullptr : &*at;
 }
 
