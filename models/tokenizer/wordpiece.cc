@@ -2,12 +2,9 @@
 #include "models/tokenizer/wordpiece.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
+#include "models/text_file.h"
 #include "models/tokenizer/utf8.h"
 #include "wick/base/error.h"
 #include "wick/base/str.h"
@@ -15,7 +12,7 @@
 namespace wick::models {
 namespace {
 
-constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
+constexpr Index kMaxBytes = Index{64} << 20;
 constexpr std::string_view kContinuation = "##";
 
 Error bad(std::string_view name, std::string_view message) {
@@ -25,25 +22,12 @@ Error bad(std::string_view name, std::string_view message) {
 }  // namespace
 
 WordPiece WordPiece::load(const std::filesystem::path& vocabulary, BertTextOptions options) {
-  const std::string name = vocabulary.string();
-  std::error_code status;
-  const bool folder = std::filesystem::is_directory(vocabulary, status);
-  std::ifstream in(vocabulary, std::ios::binary);
-  const int reason = folder ? EISDIR : errno;
-  if (!in || folder)
-    throw Error(ErrorKind::io, "wordpiece", str("cannot open ", name, ": ", std::strerror(reason)));
-  std::string text;
-  std::string block(std::size_t{1} << 16, '\0');
-  while (in.read(block.data(), static_cast<std::streamsize>(block.size())), in.gcount() > 0) {
-    text.append(block, 0, static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kMaxBytes) throw bad(name, str("wanted at most ", kMaxBytes, " bytes"));
-  }
-  if (in.bad()) throw Error(ErrorKind::io, "wordpiece", str("cannot read ", name));
-  return parse(std::move(text), name, options);
+  return parse(read_text_file(vocabulary, kMaxBytes, "wordpiece"), vocabulary.string(), options);
 }
 
 WordPiece WordPiece::parse(std::string vocabulary, std::string_view name, BertTextOptions options) {
-  if (vocabulary.size() > kMaxBytes) throw bad(name, str("wanted at most ", kMaxBytes, " bytes"));
+  if (static_cast<Index>(vocabulary.size()) > kMaxBytes)
+    throw bad(name, str("wanted at most ", kMaxBytes, " bytes"));
   WordPiece out;
   out.options_ = options;
   out.text_ = std::make_unique<const std::string>(std::move(vocabulary));
