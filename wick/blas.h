@@ -10,10 +10,10 @@
 
 namespace wick {
 
-/// Who multiplies matrices: wick's own engine (the default), or a BLAS of the system, opened when it
-/// is first needed. What a BLAS cannot do (other dtypes than f32, f64 and perhaps f16, strides that
-/// are no leading dimension, sizes beyond 32 bits) runs on wick's engine. The promises about bits
-/// hold for wick's engine alone.
+/// Who multiplies matrices: wick's own engine (the default), or a BLAS of the system, opened when
+/// it is first needed. What a BLAS cannot do (other dtypes than f32, f64 and perhaps f16, strides
+/// that are no leading dimension, sizes beyond 32 bits) runs on wick's engine. The promises about
+/// bits hold for wick's engine alone.
 enum class Blas : std::uint8_t { wick, openblas, mkl, accelerate };
 
 /// The name of an engine: "wick", "openblas", "mkl", "accelerate".

@@ -19,9 +19,9 @@ namespace wick {
 /// by fused multiply-add, from 0; sums of chunks are added in order; then comes
 /// fma(beta, c, alpha * sum). NaN and infinity follow IEEE 754. (CPUs without FMA round twice.)
 ///
-/// Runs on current_executor(), on the calling thread alone where m * n * k is small. Errors: `shape`
-/// (a negative size), `argument` (a null pointer to a matrix that has elements), `overlap` (strides
-/// with which elements of C share memory), `overflow`, `out_of_memory`.
+/// Runs on current_executor(), on the calling thread alone where m * n * k is small. Errors:
+/// `shape` (a negative size), `argument` (a null pointer to a matrix that has elements), `overlap`
+/// (strides with which elements of C share memory), `overflow`, `out_of_memory`.
 template <Element T>
 WICK_API void gemm(Index m, Index n, Index k, Compute<T> alpha, const T* a, Index rsa, Index csa,
                    const T* b, Index rsb, Index csb, Compute<T> beta, T* c, Index rsc, Index csc);

@@ -3,6 +3,7 @@
 
 // Everything public. Programs that care about build times include the parts.
 
+#include "wick/gemm.h"               // IWYU pragma: export
 #include "wick/io.h"                 // IWYU pragma: export
 #include "wick/nn.h"                 // IWYU pragma: export
 #include "wick/parallel/executor.h"  // IWYU pragma: export

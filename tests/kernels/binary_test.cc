@@ -91,7 +91,8 @@ void check_floats() {
           limit = 0;
         }
         // Of 0 and -0 either may be the larger.
-        if (y[k] == 0 && want == 0 && (op == BinaryOp::maximum || op == BinaryOp::minimum)) continue;
+        if (y[k] == 0 && want == 0 && (op == BinaryOp::maximum || op == BinaryOp::minimum))
+          continue;
         ASSERT_LE(testing::ulp_error(y[k], want), limit)
             << info(op).name << "(" << a << ", " << b << ") gave " << y[k];
       }
@@ -238,7 +239,8 @@ void check_strides() {
       testing::check_layouts<3>(
           {kBytes, kBytes, kBytes},
           [&](const auto& p, const Loop2<3>& loop) {
-            f(static_cast<T*>(p[0]), static_cast<const T*>(p[1]), static_cast<const T*>(p[2]), loop);
+            f(static_cast<T*>(p[0]), static_cast<const T*>(p[1]), static_cast<const T*>(p[2]),
+              loop);
           },
           [&](std::size_t, std::size_t i) { return &x[i % x.size()]; });
     }

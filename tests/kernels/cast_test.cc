@@ -15,8 +15,9 @@ using testing::samples;
 template <Element T>
 std::vector<T> cast_samples() {
   std::vector<T> v = samples<T>(1500);
-  for (const f64 base : {0.0, 127.0, 255.0, 256.0, 32767.0, 65535.0, 65519.0, 65520.0, 2147483647.0,
-                         4294967295.0, 9223372036854775807.0, 448.0, 464.0, 480.0, 17.0, 19.0, 16777217.0}) {
+  for (const f64 base :
+       {0.0, 127.0, 255.0, 256.0, 32767.0, 65535.0, 65519.0, 65520.0, 2147483647.0, 4294967295.0,
+        9223372036854775807.0, 448.0, 464.0, 480.0, 17.0, 19.0, 16777217.0}) {
     for (const f64 step : {0.0, 0.25, 0.5, 0.99, 1.0, 2.0, 1e-9}) {
       v.push_back(convert<T>(base + step));
       v.push_back(convert<T>(base - step));
@@ -25,8 +26,8 @@ std::vector<T> cast_samples() {
     }
   }
   for (int e = -30; e < 20; ++e) {
-    for (const f64 m : {1.0, 1.0 + 0x1p-4, 1.0 + 0x1p-8, 1.0 + 0x1p-11, 1.0 + 0x3p-11, 1.0 + 0x1p-11 + 0x1p-40,
-                        1.0 + 0x1p-8 + 0x1p-50, 1.5})
+    for (const f64 m : {1.0, 1.0 + 0x1p-4, 1.0 + 0x1p-8, 1.0 + 0x1p-11, 1.0 + 0x3p-11,
+                        1.0 + 0x1p-11 + 0x1p-40, 1.0 + 0x1p-8 + 0x1p-50, 1.5})
       v.push_back(convert<T>(std::ldexp(m, e)));
   }
   if constexpr (sizeof(T) <= 2) {
@@ -39,7 +40,8 @@ std::vector<T> cast_samples() {
   }
   if constexpr (std::same_as<T, i64>) {
     for (int s = 20; s < 63; ++s)
-      for (const i64 low : {i64{-1}, i64{0}, i64{1}}) v.push_back((i64{1} << s) + (i64{1} << (s - 9)) + low);
+      for (const i64 low : {i64{-1}, i64{0}, i64{1}})
+        v.push_back((i64{1} << s) + (i64{1} << (s - 9)) + low);
   }
   return v;
 }
@@ -71,9 +73,9 @@ void check_from() {
   });
 }
 
-TEST(CastKernels, EveryPairDoesWhatConvertDoes) {
+TEST(CastKernels, EveryPairDoesWhatConvertDoes){
 #define WICK_CHECK(T) check_from<T>();
-  WICK_FOR_ELEMENTS(WICK_CHECK)
+    WICK_FOR_ELEMENTS(WICK_CHECK)
 #undef WICK_CHECK
 }
 

@@ -23,8 +23,10 @@ bool meaning_of(CompareOp op, C a, C b) {
 
 template <class T>
 auto value(T x) {
-  if constexpr (SmallFloat<T>) return to_f32(x);
-  else return x;
+  if constexpr (SmallFloat<T>)
+    return to_f32(x);
+  else
+    return x;
 }
 
 template <Element T>
@@ -46,7 +48,8 @@ void check() {
       f(y.data(), a.data(), b.data(), {static_cast<Index>(y.size()), 1, {1, 1, 1}, {0, 0, 0}});
       for (std::size_t k = 0; k < y.size(); ++k)
         ASSERT_EQ(y[k], meaning_of(op, value(a[k]), value(b[k])) ? 1 : 0)
-            << name(dtype_of<T>) << " " << info(op).name << "(" << +value(a[k]) << ", " << +value(b[k]) << ")";
+            << name(dtype_of<T>) << " " << info(op).name << "(" << +value(a[k]) << ", "
+            << +value(b[k]) << ")";
     }
     const auto f = kernels::compare<T>(CompareOp::lt);
     testing::check_layouts<3>(

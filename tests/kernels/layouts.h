@@ -21,15 +21,38 @@ std::vector<T> samples(std::size_t count, std::uint32_t seed = 1) {
   std::vector<T> v;
   if constexpr (Int<T>) {
     using L = std::numeric_limits<T>;
-    for (const T x : {T{0}, T{1}, static_cast<T>(-1), L::min(), L::max(), static_cast<T>(L::min() + 1),
-                      T{2}, T{100}, static_cast<T>(-100), static_cast<T>(L::max() / 2)})
+    for (const T x :
+         {T{0}, T{1}, static_cast<T>(-1), L::min(), L::max(), static_cast<T>(L::min() + 1), T{2},
+          T{100}, static_cast<T>(-100), static_cast<T>(L::max() / 2)})
       v.push_back(x);
   } else {
     using L = std::numeric_limits<f32>;
     using W = std::numeric_limits<f64>;
-    for (const f64 x : {0.0, 1.0, f64{L::infinity()}, f64{L::quiet_NaN()}, f64{L::denorm_min()},
-                        f64{L::min()}, f64{L::max()}, 0.5, 2.5, 3.5, 88.72, 1e-3, 7.25, 300.0, 1e5, 0.49999997,
-                        8388609.0, 2147483648.0, 4294967296.0, 9.3e18, W::denorm_min(), W::max(), 6e-8, 448.0, 65504.0}) {
+    for (const f64 x : {0.0,
+                        1.0,
+                        f64{L::infinity()},
+                        f64{L::quiet_NaN()},
+                        f64{L::denorm_min()},
+                        f64{L::min()},
+                        f64{L::max()},
+                        0.5,
+                        2.5,
+                        3.5,
+                        88.72,
+                        1e-3,
+                        7.25,
+                        300.0,
+                        1e5,
+                        0.49999997,
+                        8388609.0,
+                        2147483648.0,
+                        4294967296.0,
+                        9.3e18,
+                        W::denorm_min(),
+                        W::max(),
+                        6e-8,
+                        448.0,
+                        65504.0}) {
       v.push_back(convert<T>(x));
       v.push_back(convert<T>(-x));
     }
@@ -52,8 +75,10 @@ std::vector<T> samples(std::size_t count, std::uint32_t seed = 1) {
 template <class T>
 bool is_nan(T x) {
   if constexpr (Float<T>) {
-    if constexpr (SmallFloat<T>) return std::isnan(to_f32(x));
-    else return std::isnan(x);
+    if constexpr (SmallFloat<T>)
+      return std::isnan(to_f32(x));
+    else
+      return std::isnan(x);
   } else {
     return false;
   }
@@ -71,8 +96,8 @@ bool same(T a, T b) {
 /// element alone gives, and nothing but the output's elements may change. Memory is cut to size, so
 /// that sanitizers see a step outside.
 ///
-/// Operand k has bytes[k] bytes; call(p, loop) runs the kernel, value(k, i) points to the i-th value
-/// to be put into operand k.
+/// Operand k has bytes[k] bytes; call(p, loop) runs the kernel, value(k, i) points to the i-th
+/// value to be put into operand k.
 template <std::size_t N, class Call, class Value>
 void check_layouts(const std::array<int, N>& bytes, Call&& call, Value&& value) {
   std::mt19937 random(7);
@@ -87,7 +112,8 @@ void check_layouts(const std::array<int, N>& bytes, Call&& call, Value&& value) 
   std::vector<std::pair<Index, Index>> sizes;
   for (Index n = 0; n <= 67; ++n) sizes.emplace_back(n, 1);
   for (Index n : {1, 2, 3, 5, 16, 17, 31, 33}) sizes.emplace_back(n, pick(2, 3, 40, 200));
-  sizes.insert(sizes.end(), {{0, 3}, {3, 0}, {700, 1}, {1030, 2}, {3, 700}, {1, 600}, {64, 64}, {40, 37}});
+  sizes.insert(sizes.end(),
+               {{0, 3}, {3, 0}, {700, 1}, {1030, 2}, {3, 700}, {1, 600}, {64, 64}, {40, 37}});
   for (const auto& [n, m] : sizes) {
     for (int variant = 0; variant < 4; ++variant) {
       Loop2<N> loop;
@@ -117,7 +143,8 @@ void check_layouts(const std::array<int, N>& bytes, Call&& call, Value&& value) 
         p[k] = o.memory.data() + o.origin * bytes[k];
         if (k == 0) continue;
         for (Index i = 0; i <= high - low; ++i)
-          std::memcpy(o.memory.data() + i * bytes[k], value(k, static_cast<std::size_t>(i) + 13 * k),
+          std::memcpy(o.memory.data() + i * bytes[k],
+                      value(k, static_cast<std::size_t>(i) + 13 * k),
                       static_cast<std::size_t>(bytes[k]));
       }
       std::vector<unsigned char> want = operands[0].memory;
@@ -133,7 +160,8 @@ void check_layouts(const std::array<int, N>& bytes, Call&& call, Value&& value) 
           for (std::size_t k = 0; k < N; ++k) {
             at[k] = (operands[k].origin + r * loop.outer[k] + i * loop.inner[k]) * bytes[k];
             q[k] = element[k].data();
-            std::memcpy(q[k], operands[k].memory.data() + at[k], static_cast<std::size_t>(bytes[k]));
+            std::memcpy(q[k], operands[k].memory.data() + at[k],
+                        static_cast<std::size_t>(bytes[k]));
           }
           call(q, single);
           std::memcpy(want.data() + at[0], q[0], static_cast<std::size_t>(bytes[0]));
@@ -143,7 +171,8 @@ void check_layouts(const std::array<int, N>& bytes, Call&& call, Value&& value) 
       if (operands[0].memory == want) continue;
       std::string strides;
       for (std::size_t k = 0; k < N; ++k)
-        strides += " (" + std::to_string(loop.inner[k]) + ", " + std::to_string(loop.outer[k]) + ")";
+        strides +=
+            " (" + std::to_string(loop.inner[k]) + ", " + std::to_string(loop.outer[k]) + ")";
       FAIL() << "n " << n << ", m " << m << ", strides" << strides;
     }
   }

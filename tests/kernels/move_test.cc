@@ -42,8 +42,7 @@ TEST(FillKernels, EveryStride) {
   for (const int bytes : {1, 2, 4, 8}) {
     const auto f = kernels::fill(bytes);
     testing::check_layouts<1>(
-        {bytes},
-        [&](const auto& p, const Loop2<1>& loop) { f(p[0], 0x0123456789ABCDEF, loop); },
+        {bytes}, [&](const auto& p, const Loop2<1>& loop) { f(p[0], 0x0123456789ABCDEF, loop); },
         [](std::size_t, std::size_t) -> const void* { return nullptr; });
   }
   EXPECT_EQ(kernels::fill(16), nullptr);
@@ -58,7 +57,8 @@ void check_where() {
         {bytes, static_cast<int>(sizeof(C)), bytes, bytes},
         [&](const auto& p, const Loop2<4>& loop) { f(p[0], p[1], p[2], p[3], loop); },
         [&](std::size_t k, std::size_t i) {
-          value = k == 1 ? (i % 3 == 0 ? 0 : noise(i) & ~std::uint64_t{0} >> (8 * (i % 8))) : noise(i + 1000 * k);
+          value = k == 1 ? (i % 3 == 0 ? 0 : noise(i) & ~std::uint64_t{0} >> (8 * (i % 8)))
+                         : noise(i + 1000 * k);
           return &value;
         });
   }

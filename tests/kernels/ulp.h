@@ -27,7 +27,8 @@ double ulp_error(T got, long double exact) {
   int exponent = 0;
   std::frexp(near, &exponent);
   const int last = std::max(exponent, L::min_exponent) - L::digits;
-  return static_cast<double>(std::fabs(static_cast<long double>(got) - exact) / std::ldexp(1.0L, last));
+  return static_cast<double>(std::fabs(static_cast<long double>(got) - exact) /
+                             std::ldexp(1.0L, last));
 }
 
 }  // namespace wick::testing

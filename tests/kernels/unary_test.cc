@@ -104,14 +104,16 @@ TEST(UnaryKernels, F32MeansWhatTheTableSays) {
   for (std::uint64_t bits = 0; bits < std::uint64_t{1} << 32; bits += 399989)
     x.push_back(std::bit_cast<f32>(static_cast<std::uint32_t>(bits)));
   for (f32 v = -12; v < 12; v += 0.01F) x.push_back(v);
-  for_each_isa([&] { check_accuracy<f32>(x, [](UnaryOp op, f32 v) { return meaning_of(op, v); }); });
+  for_each_isa(
+      [&] { check_accuracy<f32>(x, [](UnaryOp op, f32 v) { return meaning_of(op, v); }); });
 }
 
 TEST(UnaryKernels, F64MeansWhatTheTableSays) {
   std::vector<f64> x = samples<f64>(3000);
   for (f64 v = -12; v < 12; v += 0.0119) x.push_back(v);
   for (f64 v = -760; v < 760; v += 1.37) x.push_back(v);
-  for_each_isa([&] { check_accuracy<f64>(x, [](UnaryOp op, f64 v) { return wide_meaning(op, v); }); });
+  for_each_isa(
+      [&] { check_accuracy<f64>(x, [](UnaryOp op, f64 v) { return wide_meaning(op, v); }); });
 }
 
 // Small floats compute in f32 and round once.
@@ -130,8 +132,8 @@ void check_small() {
       const std::vector<T> y = run_op(op, x);
       const std::vector<f32> want = run_op(op, wide);
       for (std::uint32_t c = 0; c < kCodes; ++c)
-        ASSERT_TRUE(same(y[c], convert<T>(want[c])))
-            << info(op).name << "(" << wide[c] << ") gave " << to_f32(y[c]) << ", wanted " << want[c];
+        ASSERT_TRUE(same(y[c], convert<T>(want[c]))) << info(op).name << "(" << wide[c] << ") gave "
+                                                     << to_f32(y[c]) << ", wanted " << want[c];
     }
   });
 }
@@ -184,7 +186,8 @@ void check_strides() {
   const std::vector<T> x = samples<T>(509);
   constexpr int kBytes = static_cast<int>(sizeof(T));
   for_each_isa([&] {
-    for (const UnaryOp op : {UnaryOp::neg, UnaryOp::sqr, UnaryOp::exp, UnaryOp::sin, UnaryOp::gelu}) {
+    for (const UnaryOp op :
+         {UnaryOp::neg, UnaryOp::sqr, UnaryOp::exp, UnaryOp::sin, UnaryOp::gelu}) {
       const auto f = unary<T>(op);
       if (f == nullptr) continue;
       testing::check_layouts<2>(

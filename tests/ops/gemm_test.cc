@@ -42,9 +42,18 @@ bool has_fma() {
 }
 
 /// A matrix somewhere in a buffer, with strides of every kind.
-enum class Pattern { row_major, col_major, padded_rows, padded_cols, reversed, odd, repeat_row, repeat_col };
-constexpr Pattern kPatterns[] = {Pattern::row_major,   Pattern::col_major,  Pattern::padded_rows,
-                                 Pattern::padded_cols, Pattern::reversed,   Pattern::odd,
+enum class Pattern {
+  row_major,
+  col_major,
+  padded_rows,
+  padded_cols,
+  reversed,
+  odd,
+  repeat_row,
+  repeat_col
+};
+constexpr Pattern kPatterns[] = {Pattern::row_major,   Pattern::col_major, Pattern::padded_rows,
+                                 Pattern::padded_cols, Pattern::reversed,  Pattern::odd,
                                  Pattern::repeat_row,  Pattern::repeat_col};
 constexpr int kWritable = 6;  // the first six never repeat an element
 
@@ -178,10 +187,10 @@ void check(Index m, Index n, Index k, Pattern pa, Pattern pb, Pattern pc, f64 al
   int wrong = 0;
   for (std::size_t i = 0; i < c.data.size(); ++i)
     if (!same(c.data[i], want.data[i])) ++wrong;
-  ASSERT_EQ(wrong, 0) << m << " x " << n << " x " << k << " patterns " << static_cast<int>(pa) << ' '
-                      << static_cast<int>(pb) << ' ' << static_cast<int>(pc) << " alpha " << alpha
-                      << " beta " << beta << " path " << static_cast<int>(tuning.path) << " ranks "
-                      << tuning.ranks;
+  ASSERT_EQ(wrong, 0) << m << " x " << n << " x " << k << " patterns " << static_cast<int>(pa)
+                      << ' ' << static_cast<int>(pb) << ' ' << static_cast<int>(pc) << " alpha "
+                      << alpha << " beta " << beta << " path " << static_cast<int>(tuning.path)
+                      << " ranks " << tuning.ranks;
 }
 
 Pattern pick(std::mt19937& rng, int below) {
@@ -248,10 +257,10 @@ TEST(Gemm, EverySmallSize) {
     for (Index m = 0; m <= 34; m += 1 + m / 18)
       for (Index n = 0; n <= 70; n += 1 + n / 6)
         for (Index k = 0; k <= 9; k += 3) {
-          check<f32>(m, n, k, Pattern::row_major, Pattern::row_major, Pattern::row_major, 1, 0, serial,
-                     {}, rng);
-          check<f32>(m, n, k, Pattern::col_major, Pattern::col_major, Pattern::col_major, 1, 0, serial,
-                     {}, rng);
+          check<f32>(m, n, k, Pattern::row_major, Pattern::row_major, Pattern::row_major, 1, 0,
+                     serial, {}, rng);
+          check<f32>(m, n, k, Pattern::col_major, Pattern::col_major, Pattern::col_major, 1, 0,
+                     serial, {}, rng);
         }
   });
 }
@@ -261,10 +270,14 @@ TEST(Gemm, ThreadCounts) {
     for (const int threads : {1, 2, 3, 8}) {
       std::mt19937 rng(4);
       PlainThreads executor(threads);
-      for (const auto& [m, n, k] : {std::array<Index, 3>{1, 900, 800}, {130, 140, 800}, {700, 1, 700},
-                                    {5, 333, 500}, {150, 30, 400}, {3, 3, 2000}}) {
-        check<f32>(m, n, k, Pattern::row_major, Pattern::row_major, Pattern::row_major, 1, 0, executor,
-                   {}, rng);
+      for (const auto& [m, n, k] : {std::array<Index, 3>{1, 900, 800},
+                                    {130, 140, 800},
+                                    {700, 1, 700},
+                                    {5, 333, 500},
+                                    {150, 30, 400},
+                                    {3, 3, 2000}}) {
+        check<f32>(m, n, k, Pattern::row_major, Pattern::row_major, Pattern::row_major, 1, 0,
+                   executor, {}, rng);
         check<f32>(m, n, k, Pattern::row_major, Pattern::col_major, Pattern::padded_rows, 2, 1,
                    executor, {}, rng);
         check<bf16>(m, n, k, Pattern::row_major, Pattern::col_major, Pattern::row_major, 1, 0,
@@ -303,7 +316,8 @@ TEST(Gemm, NanAndInfinityFollowTheRules) {
     const f32 inf = std::numeric_limits<f32>::infinity();
     for (const Index n : {1, 3, 33, 70}) {
       const Index m = 5, k = 7;
-      Matrix<f32> a(m, k, Pattern::row_major), b(k, n, Pattern::row_major), c(m, n, Pattern::row_major);
+      Matrix<f32> a(m, k, Pattern::row_major), b(k, n, Pattern::row_major),
+          c(m, n, Pattern::row_major);
       std::fill(a.data.begin(), a.data.end(), 1.0F);
       std::fill(b.data.begin(), b.data.end(), 1.0F);
       *a.at(2, 3) = 0;

@@ -27,8 +27,8 @@ bool eventually(F f) {
 }
 
 TEST(BarrierPool, AnyClustersRunEveryRankOnce) {
-  const std::vector<std::vector<int>> machines = {{},        {1},       {2, 2}, {1, 1, 1, 1}, {4, 4},
-                                                  {3, 1, 2}, {0, 0, 5}, {16},   {2}};
+  const std::vector<std::vector<int>> machines = {
+      {}, {1}, {2, 2}, {1, 1, 1, 1}, {4, 4}, {3, 1, 2}, {0, 0, 5}, {16}, {2}};
   for (const auto& clusters : machines) {
     for (const int threads : {1, 2, 3, 5, 8}) {
       BarrierPool pool(threads, clusters);

@@ -3,8 +3,8 @@
 
 #include "tests/parallel/executors.h"
 
-// What happens to the process around the threads: environment, fork, exit, signals. Most of it needs
-// a process of its own: a DISABLED_ test is the body, run by this binary on itself.
+// What happens to the process around the threads: environment, fork, exit, signals. Most of it
+// needs a process of its own: a DISABLED_ test is the body, run by this binary on itself.
 
 #if defined(__linux__) && WICK_WITH_THREADS
 
@@ -173,8 +173,8 @@ TEST(Exit, NeverHangs) {
 }
 
 TEST(EnvironmentBody, DISABLED_IsRefused) {
-  const std::string variable = std::getenv("WICK_NUM_THREADS") != nullptr ? "WICK_NUM_THREADS"
-                                                                           : "WICK_BARRIER_THREADS";
+  const std::string variable =
+      std::getenv("WICK_NUM_THREADS") != nullptr ? "WICK_NUM_THREADS" : "WICK_BARRIER_THREADS";
   for (int i = 0; i < 2; ++i) {
     try {
       parallel_for(1, 1, [](Index, Index) {});
@@ -198,7 +198,8 @@ TEST(EnvironmentBody, DISABLED_Counts) {
 
 TEST(Environment, BadValuesAreErrorsOnFirstUse) {
   for (const char* bad : {"0", "-1", "two", "2 ", "1e3", "99999", "99999999999999999999"}) {
-    EXPECT_EQ(run_self("EnvironmentBody.DISABLED_IsRefused", {{"WICK_NUM_THREADS", bad}}), 0) << bad;
+    EXPECT_EQ(run_self("EnvironmentBody.DISABLED_IsRefused", {{"WICK_NUM_THREADS", bad}}), 0)
+        << bad;
     EXPECT_EQ(run_self("EnvironmentBody.DISABLED_IsRefused", {{"WICK_BARRIER_THREADS", bad}}), 0)
         << bad;
   }

@@ -82,13 +82,16 @@ void write_hybrid(const FakeRoot& root) {
   for (int cpu = 0; cpu < 12; ++cpu) {
     const std::string folder = "sys/devices/system/cpu/cpu" + std::to_string(cpu);
     const int core = cpu < 8 ? cpu / 2 * 2 : cpu;
-    root.write(folder + "/topology/thread_siblings_list",
-               cpu < 8 ? std::to_string(core) + "-" + std::to_string(core + 1) : std::to_string(cpu));
+    root.write(
+        folder + "/topology/thread_siblings_list",
+        cpu < 8 ? std::to_string(core) + "-" + std::to_string(core + 1) : std::to_string(cpu));
     root.write(folder + "/cache/index0/level", "1");
     root.write(folder + "/cache/index0/shared_cpu_list", std::to_string(cpu));
     root.write(folder + "/cache/index1/level", "3");
     root.write(folder + "/cache/index1/type", "Unified");
-    root.write(folder + "/cache/index1/shared_cpu_list", cpu < 4 ? "0-3" : cpu < 8 ? "4-7" : "8-11");
+    root.write(folder + "/cache/index1/shared_cpu_list", cpu < 4   ? "0-3"
+                                                         : cpu < 8 ? "4-7"
+                                                                   : "8-11");
   }
 }
 

@@ -103,8 +103,7 @@ template <Float T>
 BinaryFn<T> Select(BinaryOp op) {
   switch (op) {
 #define WICK_BINARY(name, ...) \
-  case BinaryOp::name:         \
-    return &Loop<T, functor::name>;
+  case BinaryOp::name: return &Loop<T, functor::name>;
 #include "wick/core/ops.inc"
   }
   return nullptr;

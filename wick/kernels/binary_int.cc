@@ -60,7 +60,8 @@ struct div : Scalar {
   static T Of(T a, T b) {
     if (b == 0) return 0;
     if constexpr (std::is_signed_v<T>) {
-      if (b == -1) return static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(a));
+      if (b == -1)
+        return static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(a));
     }
     return static_cast<T>(a / b);
   }
@@ -99,7 +100,8 @@ void ScalarPiece(const Piece<3>& piece, const void*) {
   T* y = static_cast<T*>(piece.p[0]);
   const T* a = static_cast<const T*>(piece.p[1]);
   const T* b = static_cast<const T*>(piece.p[2]);
-  for (std::size_t i = 0; i < piece.n; ++i) y[i] = F::Of(a[i * piece.step[1]], b[i * piece.step[2]]);
+  for (std::size_t i = 0; i < piece.n; ++i)
+    y[i] = F::Of(a[i * piece.step[1]], b[i * piece.step[2]]);
 }
 
 template <class T, class F>
@@ -119,8 +121,7 @@ template <Int T>
 BinaryFn<T> Select(BinaryOp op) {
   switch (op) {
 #define WICK_BINARY(name, ...) \
-  case BinaryOp::name:         \
-    return &Loop<T, functor::name>;
+  case BinaryOp::name: return &Loop<T, functor::name>;
 #include "wick/core/ops.inc"
   }
   return nullptr;

@@ -111,7 +111,8 @@ HWY_INLINE void StoreInt(hn::ScalableTag<f32> d, V v, To* y) {
     const auto half = hn::Set(d, 0x1p31F);
     const auto upper = hn::Ge(v, half);
     const auto shifted = hn::IfThenElse(upper, hn::Sub(v, half), hn::Max(v, hn::Zero(d)));
-    const auto whole = hn::BitCast(to, ToI32(d, hn::IfThenElse(hn::IsNaN(v), hn::Zero(d), shifted)));
+    const auto whole =
+        hn::BitCast(to, ToI32(d, hn::IfThenElse(hn::IsNaN(v), hn::Zero(d), shifted)));
     const auto flip = hn::IfThenElseZero(hn::RebindMask(to, upper), hn::Set(to, 0x80000000U));
     hn::StoreU(hn::Xor(whole, flip), to, y);
   } else {

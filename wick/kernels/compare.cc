@@ -76,10 +76,12 @@ HWY_INLINE void StoreMask(D, M mask, u8* y) {
   if constexpr (sizeof(T) == 1) {
     hn::StoreU(ones, du, y);
   } else if constexpr (sizeof(T) == 8) {
-    hn::StoreU(hn::TruncateTo(hn::Rebind<std::uint8_t, D>(), ones), hn::Rebind<std::uint8_t, D>(), y);
+    hn::StoreU(hn::TruncateTo(hn::Rebind<std::uint8_t, D>(), ones), hn::Rebind<std::uint8_t, D>(),
+               y);
   } else {
     const SignedOf<D> di;
-    hn::StoreU(hn::DemoteTo(hn::Rebind<std::uint8_t, D>(), hn::BitCast(di, ones)), hn::Rebind<std::uint8_t, D>(), y);
+    hn::StoreU(hn::DemoteTo(hn::Rebind<std::uint8_t, D>(), hn::BitCast(di, ones)),
+               hn::Rebind<std::uint8_t, D>(), y);
   }
 }
 
@@ -96,7 +98,8 @@ void ComparePiece(const Piece<3>& piece, const void* context) {
   for (; i + lanes <= piece.n; i += lanes)
     StoreMask(d, F()(L::Load(d, a + i * sa), L::Load(d, b + i * sb)), y + i);
   if (i < piece.n)
-    Tail<3, u8, T>(piece, i, lanes, [context](const Piece<3>& p) { ComparePiece<T, F>(p, context); });
+    Tail<3, u8, T>(piece, i, lanes,
+                   [context](const Piece<3>& p) { ComparePiece<T, F>(p, context); });
 }
 
 template <class T, class F>
@@ -109,8 +112,7 @@ template <Element T>
 CompareFn<T> Select(CompareOp op) {
   switch (op) {
 #define WICK_COMPARE(name, ...) \
-  case CompareOp::name:         \
-    return &Loop<T, functor::name>;
+  case CompareOp::name: return &Loop<T, functor::name>;
 #include "wick/core/ops.inc"
   }
   return nullptr;
@@ -130,11 +132,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace wick::kernels {
 
-#define WICK_EXPORT(T)                               \
-  HWY_EXPORT(Select_##T);                            \
-  template <>                                        \
-  CompareFn<T> compare<T>(CompareOp op) {            \
-    return HWY_DYNAMIC_DISPATCH(Select_##T)(op);     \
+#define WICK_EXPORT(T)                           \
+  HWY_EXPORT(Select_##T);                        \
+  template <>                                    \
+  CompareFn<T> compare<T>(CompareOp op) {        \
+    return HWY_DYNAMIC_DISPATCH(Select_##T)(op); \
   }
 WICK_FOR_ELEMENTS(WICK_EXPORT)
 #undef WICK_EXPORT

@@ -7,10 +7,11 @@
 
 namespace wick::kernels {
 
-// What one thread does for a matrix product: pack parts of A and B, multiply a block, write results.
-// The loops around it (caches, threads, batches) are in wick/ops/gemm.cc. Every element of C is the
-// same sequence of operations whatever the tile, the packing or the instruction set is: one fused
-// multiply-add after the other from 0, in order of k. (Without FMA, on SSE2, each is two roundings.)
+// What one thread does for a matrix product: pack parts of A and B, multiply a block, write
+// results. The loops around it (caches, threads, batches) are in wick/ops/gemm.cc. Every element of
+// C is the same sequence of operations whatever the tile, the packing or the instruction set is:
+// one fused multiply-add after the other from 0, in order of k. (Without FMA, on SSE2, each is two
+// roundings.)
 
 namespace detail {
 template <class T>
@@ -27,8 +28,8 @@ struct GemmAcc<f64> {
 };
 }  // namespace detail
 
-/// What products of T are added in: f32 for f32 and the small floats, f64 for f64; unsigned integers
-/// of 32 or 64 bits for the integers, whose low bits are those of the wrapping product.
+/// What products of T are added in: f32 for f32 and the small floats, f64 for f64; unsigned
+/// integers of 32 or 64 bits for the integers, whose low bits are those of the wrapping product.
 template <Element T>
 using GemmAcc = typename detail::GemmAcc<T>::Type;
 
@@ -69,8 +70,8 @@ struct GemmBlock {
   Index b_row, b_panel;
   Acc* sum;  ///< running sums, columns next to each other; unused if !add and finish
   Index sum_row;
-  bool add;                         ///< sum += chunk, else sum = chunk
-  const GemmFinish<Acc>* finish;    ///< not null: the last chunk; results go there, not to sum
+  bool add;                       ///< sum += chunk, else sum = chunk
+  const GemmFinish<Acc>* finish;  ///< not null: the last chunk; results go there, not to sum
 };
 
 /// How this CPU multiplies. T is the element in memory, packed panels hold Acc.

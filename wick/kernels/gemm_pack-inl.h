@@ -79,9 +79,8 @@ HWY_INLINE void GemmPackSquare(const Acc* HWY_RESTRICT src, Index lane, Index la
     const auto lower23 = hn::BitCast(wide, hn::InterleaveLower(d, r2, r3));
     const auto upper01 = hn::BitCast(wide, hn::InterleaveUpper(d, r0, r1));
     const auto upper23 = hn::BitCast(wide, hn::InterleaveUpper(d, r2, r3));
-    const auto put = [&](auto v, Index row) HWY_ATTR {
-      hn::StoreU(hn::BitCast(d, v), d, out + row * width);
-    };
+    const auto put = [&](auto v, Index row)
+                         HWY_ATTR { hn::StoreU(hn::BitCast(d, v), d, out + row * width); };
     put(hn::InterleaveLower(wide, lower01, lower23), 0);
     put(hn::InterleaveUpper(wide, lower01, lower23), 1);
     put(hn::InterleaveLower(wide, upper01, upper23), 2);
@@ -207,8 +206,8 @@ HWY_INLINE void GemmNarrowRun(const Acc* HWY_RESTRICT from, Index n, Out* HWY_RE
         const auto rounded = hn::Add(u, hn::Add(odd, hn::Set(di, 0x7FFF)));
         const auto quiet = hn::Or(u, hn::Set(di, 0x400000));
         const auto nan = hn::RebindMask(di, hn::IsNaN(v));
-        const auto high = hn::And(hn::ShiftRight<16>(hn::IfThenElse(nan, quiet, rounded)),
-                                  hn::Set(di, 0xFFFF));
+        const auto high =
+            hn::And(hn::ShiftRight<16>(hn::IfThenElse(nan, quiet, rounded)), hn::Set(di, 0xFFFF));
         hn::StoreU(hn::DemoteTo(half, high), half, bits);
       }
     }

@@ -22,11 +22,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Rows of the largest tile; it is two vectors wide. 28 of 32 registers, 12 of 16, 24 of 32.
 template <class Acc>
-inline constexpr std::size_t kGemmRows = !hwy::IsFloat<Acc>()                ? 4
-                                         : HWY_TARGET <= HWY_AVX3            ? 14
-                                         : HWY_TARGET <= HWY_SSSE3           ? 6
-                                         : HWY_TARGET == HWY_NEON            ? 12
-                                                                             : 4;
+inline constexpr std::size_t kGemmRows = !hwy::IsFloat<Acc>()      ? 4
+                                         : HWY_TARGET <= HWY_AVX3  ? 14
+                                         : HWY_TARGET <= HWY_SSSE3 ? 6
+                                         : HWY_TARGET == HWY_NEON  ? 12
+                                                                   : 4;
 inline constexpr std::size_t kGemmVecs = 2;
 
 template <class Acc>
@@ -107,8 +107,8 @@ HWY_NOINLINE void GemmAddSums(const T* HWY_RESTRICT sum, Index row, Index n, T* 
 
 /// One tile: kRows x (kVecs vectors) of C at row i, column j.
 template <class T, std::size_t kRows, std::size_t kVecs, bool kPacked>
-HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a,
-                           const T* HWY_RESTRICT b, Index i, Index j) {
+HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b,
+                           Index i, Index j) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   constexpr std::make_index_sequence<kVecs> vecs{};
@@ -150,8 +150,7 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a,
     GemmStoreEdge<kRows, kVecs>(tile, width, n, g.add, to, g.sum_row);
     return;
   }
-  if (g.add)
-    GemmAddSums<kRows>(to, g.sum_row, n, tile, width);
+  if (g.add) GemmAddSums<kRows>(to, g.sum_row, n, tile, width);
   g.finish->apply(*g.finish, tile, width, i, j, kRows, n);
 }
 

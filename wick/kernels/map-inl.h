@@ -33,7 +33,8 @@ HWY_INLINE void Tail(const Piece<N>& piece, std::size_t done, std::size_t lanes,
     last.p[k] = buffer[k];
     const In* from = static_cast<const In*>(piece.p[k]) + done * piece.step[k];
     for (std::size_t i = 0; i < lanes; ++i)
-      std::memcpy(buffer[k] + i * sizeof(In), from + (i < rest ? i : 0) * piece.step[k], sizeof(In));
+      std::memcpy(buffer[k] + i * sizeof(In), from + (i < rest ? i : 0) * piece.step[k],
+                  sizeof(In));
   }
   whole(last);
   std::memcpy(static_cast<Out*>(piece.p[0]) + done, buffer[0], rest * sizeof(Out));
@@ -70,8 +71,8 @@ HWY_INLINE void Widen(const T* x, float* y, std::size_t n) {
   for (std::size_t i = 0; i < n; i += hn::Lanes(d)) hn::StoreU(L::Load(d, x + i), d, y + i);
 }
 
-/// The same for a small float T by way of f32: widen, Map<f32>, round. Shares the code of f32, which
-/// matters for ops of many instructions.
+/// The same for a small float T by way of f32: widen, Map<f32>, round. Shares the code of f32,
+/// which matters for ops of many instructions.
 template <SmallFloat T, std::size_t N>
 HWY_NOINLINE void ThroughF32(const Piece<N>& piece, PieceFn<N> f, const void* context) {
   using L = Lanes<T>;
@@ -97,8 +98,7 @@ HWY_NOINLINE void ThroughF32(const Piece<N>& piece, PieceFn<N> f, const void* co
     i += inner.n;
   }
   if (i < piece.n)
-    Tail<N, T, T>(piece, i, lanes,
-                  [&](const Piece<N>& p) { ThroughF32<T, N>(p, f, context); });
+    Tail<N, T, T>(piece, i, lanes, [&](const Piece<N>& p) { ThroughF32<T, N>(p, f, context); });
 }
 
 /// The whole loop of an op F over T. F::kLight: so few instructions that small floats are worth

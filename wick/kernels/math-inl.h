@@ -41,8 +41,10 @@ HWY_INLINE V InF64(D, F f, V x, Vs... more) {
   const D d;
   const hn::Half<D> dh;
   const hn::Repartition<double, D> dd;
-  const auto low = f(dd, hn::PromoteTo(dd, hn::LowerHalf(dh, x)), hn::PromoteTo(dd, hn::LowerHalf(dh, more))...);
-  const auto high = f(dd, hn::PromoteTo(dd, hn::UpperHalf(dh, x)), hn::PromoteTo(dd, hn::UpperHalf(dh, more))...);
+  const auto low =
+      f(dd, hn::PromoteTo(dd, hn::LowerHalf(dh, x)), hn::PromoteTo(dd, hn::LowerHalf(dh, more))...);
+  const auto high =
+      f(dd, hn::PromoteTo(dd, hn::UpperHalf(dh, x)), hn::PromoteTo(dd, hn::UpperHalf(dh, more))...);
   return hn::Combine(d, RoundToF32(dh, high), RoundToF32(dh, low));
 }
 
@@ -133,7 +135,8 @@ HWY_INLINE V SinCos(D d, V x, int quarters) {
   if constexpr (kIsF64<D>) {
     return SinCos64<false>(d, x, quarters);
   } else {
-    return InF64(d, [quarters](auto dd, auto v) HWY_ATTR { return SinCos64<true>(dd, v, quarters); }, x);
+    return InF64(
+        d, [quarters](auto dd, auto v) HWY_ATTR { return SinCos64<true>(dd, v, quarters); }, x);
   }
 }
 

@@ -58,7 +58,8 @@ HWY_INLINE V PowerOfTwo(D d, V k) {
   using U = hn::TFromD<UnsignedOf<D>>;
   const UnsignedOf<D> du;
   const auto low_bits = hn::BitCast(du, hn::Add(k, hn::Set(d, F::kMagic)));
-  const auto one = hn::Set(du, static_cast<U>(static_cast<U>(sizeof(U) == 8 ? 1023 : 127) << F::kMantissa));
+  const auto one =
+      hn::Set(du, static_cast<U>(static_cast<U>(sizeof(U) == 8 ? 1023 : 127) << F::kMantissa));
   return hn::BitCast(d, hn::Add(hn::ShiftLeft<F::kMantissa>(low_bits), one));
 }
 
@@ -253,18 +254,21 @@ HWY_INLINE V SinCos64(D d, V x, int quarters) {
   V sine, cosine;
   if constexpr (kShort) {
     sine = hn::MulAdd(hn::Mul(r, w), Poly(d, w, coefficients::kSinShort), r);
-    cosine = hn::MulAdd(hn::Mul(w, w), Poly(d, w, coefficients::kCosShort), hn::NegMulAdd(half, w, one));
+    cosine =
+        hn::MulAdd(hn::Mul(w, w), Poly(d, w, coefficients::kCosShort), hn::NegMulAdd(half, w, one));
   } else {
     // sin(r + low) = sin r + low cos r, cos(r + low) = cos r - low r to first order.
     const V cut = hn::Mul(half, w);
-    const V tail = hn::MulAdd(hn::Mul(r, w), Poly(d, w, coefficients::kSin), hn::NegMulAdd(low, cut, low));
+    const V tail =
+        hn::MulAdd(hn::Mul(r, w), Poly(d, w, coefficients::kSin), hn::NegMulAdd(low, cut, low));
     sine = hn::Add(r, tail);
     const V head = hn::Sub(one, cut);
     const V rest = hn::Sub(hn::Sub(one, head), cut);
     cosine = hn::MulAdd(hn::Mul(w, w), Poly(d, w, coefficients::kCos), hn::NegMulAdd(r, low, rest));
     cosine = hn::Add(head, cosine);
   }
-  const auto quadrant = hn::Add(hn::BitCast(du, hn::Add(k, magic)), hn::Set(du, static_cast<std::uint64_t>(quarters)));
+  const auto quadrant = hn::Add(hn::BitCast(du, hn::Add(k, magic)),
+                                hn::Set(du, static_cast<std::uint64_t>(quarters)));
   const auto odd = hn::Ne(hn::And(quadrant, hn::Set(du, 1)), hn::Zero(du));
   const auto sign = hn::ShiftLeft<62>(hn::And(quadrant, hn::Set(du, 2)));
   const V y = hn::IfThenElse(hn::RebindMask(d, odd), cosine, sine);
@@ -331,7 +335,8 @@ HWY_INLINE V Erf64(D d, V x) {
   const V z = hn::Min(a, hn::Set(d, 7.0));  // erf is 1 there, to the last bit
   const auto parts = SplitExp<kShort>(d, hn::Neg(hn::Mul(z, z)));
   const V e = hn::Mul(Mantissa<kShort>(d, parts), PowerOfTwo(d, parts.k));
-  const V far = hn::CopySign(hn::NegMulAdd(e, Erfcx64<kShort>(d, z, hn::MulAdd(hn::Set(d, 2.0), z, one)), one), x);
+  const V far = hn::CopySign(
+      hn::NegMulAdd(e, Erfcx64<kShort>(d, z, hn::MulAdd(hn::Set(d, 2.0), z, one)), one), x);
   return KeepNaN(d, x, hn::IfThenElse(hn::Lt(a, one), hn::Mul(x, near), far));
 }
 
@@ -398,7 +403,8 @@ HWY_INLINE V GeluErf64(D d, V x) {
   const V one = hn::Set(d, 1.0), half = hn::Set(d, 0.5);
   const V c = Clip(d, x, -60.0, 60.0);
   const V square = hn::Mul(c, c);
-  const auto parts = SplitExp<kShort>(d, hn::Max(hn::Mul(square, hn::Neg(half)), hn::Set(d, -800.0)));
+  const auto parts =
+      SplitExp<kShort>(d, hn::Max(hn::Mul(square, hn::Neg(half)), hn::Set(d, -800.0)));
   const V k = parts.k;
   V e = Mantissa<kShort>(d, parts);
   if constexpr (!kShort) {
@@ -412,7 +418,8 @@ HWY_INLINE V GeluErf64(D d, V x) {
   if constexpr (!kShort) {
     // Near zero the complement has few correct digits more than the result needs.
     const V w = hn::Mul(half, square);
-    const V erf = hn::Mul(hn::Mul(c, hn::Set(d, 0x1.6a09e667f3bcdp-1)), Poly(d, w, coefficients::kErf));
+    const V erf =
+        hn::Mul(hn::Mul(c, hn::Set(d, 0x1.6a09e667f3bcdp-1)), Poly(d, w, coefficients::kErf));
     const V half_x = hn::Mul(half, c);
     const V near = hn::CopySign(hn::MulAdd(half_x, erf, half_x), x);
     const auto inside = hn::Lt(w, one);
@@ -485,7 +492,8 @@ HWY_INLINE V PowMagnitude(D d, V a, V y) {
     const V inf = hn::Set(d, std::numeric_limits<double>::infinity());
     // Zero and infinity have no logarithm.
     const auto rises = hn::Gt(y, hn::Zero(d));
-    result = hn::IfThenElse(hn::Eq(a, hn::Zero(d)), hn::IfThenElse(rises, hn::Zero(d), inf), result);
+    result =
+        hn::IfThenElse(hn::Eq(a, hn::Zero(d)), hn::IfThenElse(rises, hn::Zero(d), inf), result);
     return hn::IfThenElse(hn::Eq(a, inf), hn::IfThenElse(rises, inf, hn::Zero(d)), result);
   }
 }

@@ -123,8 +123,7 @@ ParamFn<T> Select(ParamOp op) {
   } else {
     switch (op) {
 #define WICK_PARAM(name, ...) \
-  case ParamOp::name:         \
-    return &Loop<T, functor::name>;
+  case ParamOp::name: return &Loop<T, functor::name>;
 #include "wick/core/ops.inc"
     }
   }

@@ -144,8 +144,8 @@ class Runner {
 }  // namespace
 
 template <std::size_t N>
-void run(const Loop2<N>& loop, const std::array<const void*, N>& p,
-         const std::array<int, N>& bytes, PieceFn<N> f, const void* context) {
+void run(const Loop2<N>& loop, const std::array<const void*, N>& p, const std::array<int, N>& bytes,
+         PieceFn<N> f, const void* context) {
   if (loop.n <= 0 || loop.m <= 0) return;
   Loop2<N> l = loop;
   if (l.n == 1) {  // a column is a run of its own

@@ -33,7 +33,7 @@ using PieceFn = void (*)(const Piece<N>& piece, const void* context);
 /// gathered into a buffer (the output: scattered from one); many short runs are joined. f is the
 /// only code that computes, so results do not depend on strides.
 template <std::size_t N>
-void run(const Loop2<N>& loop, const std::array<const void*, N>& p,
-         const std::array<int, N>& bytes, PieceFn<N> f, const void* context);
+void run(const Loop2<N>& loop, const std::array<const void*, N>& p, const std::array<int, N>& bytes,
+         PieceFn<N> f, const void* context);
 
 }  // namespace wick::kernels

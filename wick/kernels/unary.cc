@@ -168,8 +168,7 @@ template <Float T>
 UnaryFn<T> Select(UnaryOp op) {
   switch (op) {
 #define WICK_UNARY(name, ...) \
-  case UnaryOp::name:         \
-    return &Loop<T, functor::name>;
+  case UnaryOp::name: return &Loop<T, functor::name>;
 #include "wick/core/ops.inc"
   }
   return nullptr;

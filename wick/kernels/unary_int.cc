@@ -85,11 +85,9 @@ template <class T>
 UnaryFn<T> Select(UnaryOp op) {
   switch (op) {
 #define WICK_FUNCTOR_numbers(name) \
-  case UnaryOp::name:              \
-    return &Loop<T, functor::name>;
+  case UnaryOp::name: return &Loop<T, functor::name>;
 #define WICK_FUNCTOR_floats(name) \
-  case UnaryOp::name:             \
-    return nullptr;
+  case UnaryOp::name: return nullptr;
 #define WICK_UNARY(name, domain, ...) WICK_FUNCTOR_##domain(name)
 #include "wick/core/ops.inc"
 #undef WICK_FUNCTOR_numbers

@@ -52,7 +52,8 @@ struct BF16Code {
 };
 
 // Formats with fewer exponent bits than f32, by integer arithmetic, so that neither a rounding mode
-// of the format conversion instructions nor flushing of subnormals matters. kMax: largest finite code.
+// of the format conversion instructions nor flushing of subnormals matters. kMax: largest finite
+// code.
 template <class StoredT, int kExponent, int kMantissa, bool kInfinity>
 struct NarrowCode {
   using Stored = StoredT;
@@ -72,9 +73,9 @@ struct NarrowCode {
     const auto shifted = hn::ShiftLeft<kShift>(magnitude);
     auto bits = hn::Add(shifted, hn::Set(du, kRebias));
     // Subnormals are whole multiples of the smallest one.
-    const auto unit = hn::Set(d, hn::GetLane(hn::BitCast(
-                                     d, hn::Set(du, static_cast<std::uint32_t>(
-                                                        128 - kBias - kMantissa) << 23))));
+    const auto unit =
+        hn::Set(d, hn::GetLane(hn::BitCast(
+                       d, hn::Set(du, static_cast<std::uint32_t>(128 - kBias - kMantissa) << 23))));
     const auto small = hn::Mul(hn::ConvertTo(d, hn::BitCast(di, magnitude)), unit);
     const auto is_small = hn::Lt(hn::BitCast(di, magnitude), hn::Set(di, 1 << kMantissa));
     bits = hn::IfThenElse(hn::RebindMask(du, is_small), hn::BitCast(du, small), bits);
@@ -105,8 +106,10 @@ struct NarrowCode {
     // Below the normal range: adding a number whose last bit is the smallest subnormal rounds.
     const auto magic_bits = hn::Set(du, static_cast<std::uint32_t>(151 - kBias - kMantissa) << 23);
     const auto magic = hn::BitCast(d, magic_bits);
-    const auto small = hn::Sub(hn::BitCast(du, hn::Add(hn::BitCast(d, magnitude), magic)), magic_bits);
-    const auto is_small = hn::Lt(hn::BitCast(di, magnitude), hn::Set(di, static_cast<std::int32_t>(kRebias + (1U << 23))));
+    const auto small =
+        hn::Sub(hn::BitCast(du, hn::Add(hn::BitCast(d, magnitude), magic)), magic_bits);
+    const auto is_small = hn::Lt(hn::BitCast(di, magnitude),
+                                 hn::Set(di, static_cast<std::int32_t>(kRebias + (1U << 23))));
     code = hn::IfThenElse(hn::RebindMask(du, is_small), small, code);
     const auto limit = hn::Set(du, kInfinity ? kTop : kAll - 1);
     // As signed numbers: all are below 2^31.

@@ -37,8 +37,7 @@ void select(const Piece<4>& piece, const void*) {
 }
 
 template <class U, class C>
-void where_elements(void* y, const void* cond, const void* a, const void* b,
-                    const Loop2<4>& loop) {
+void where_elements(void* y, const void* cond, const void* a, const void* b, const Loop2<4>& loop) {
   constexpr int kBytes = static_cast<int>(sizeof(U));
   run<4>(loop, {y, cond, a, b}, {kBytes, static_cast<int>(sizeof(C)), kBytes, kBytes},
          &select<U, C>, nullptr);

@@ -29,8 +29,8 @@ void* open_library(std::initializer_list<const char*> names, std::string& note) 
     for (std::size_t at = 0; at < path.size();) {
       const std::size_t end = std::min(path.find(':', at), path.size());
       if (end > at)
-        if (void* library = dlopen(str(path.substr(at, end - at), '/', name).c_str(),
-                                   RTLD_NOW | RTLD_LOCAL))
+        if (void* library =
+                dlopen(str(path.substr(at, end - at), '/', name).c_str(), RTLD_NOW | RTLD_LOCAL))
           return library;
       at = end + 1;
     }
@@ -48,8 +48,7 @@ bool find(void* library, const char* symbol, F*& function) {
 
 /// The two products that every engine must have, and where they come from.
 void find_products(void* library, BlasTable& t) {
-  t.info.found =
-      find(library, "cblas_sgemm", t.sgemm) && find(library, "cblas_dgemm", t.dgemm);
+  t.info.found = find(library, "cblas_sgemm", t.sgemm) && find(library, "cblas_dgemm", t.dgemm);
   if (!t.info.found) {
     t.info.note = "the library has no cblas_sgemm and cblas_dgemm";
     return;
@@ -97,8 +96,8 @@ void open_mkl(BlasTable& t) {
 /// Written to the same seam from Apple's documentation; not run by us on a Mac. Accelerate manages
 /// its threads itself.
 void open_accelerate(BlasTable& t) {
-  void* library = open_library(
-      {"/System/Library/Frameworks/Accelerate.framework/Accelerate"}, t.info.note);
+  void* library =
+      open_library({"/System/Library/Frameworks/Accelerate.framework/Accelerate"}, t.info.note);
   if (library != nullptr) find_products(library, t);
 }
 

@@ -65,7 +65,7 @@ struct Plan {
   bool in_place;            // C holds running sums and the result
   Index mc, nb, nc, group;  // group: elements of k, whole chunks
   Index ranks, grid_m, grid_n;
-  bool split_batch;  // ranks share the products, else the elements of each
+  bool split_batch;                   // ranks share the products, else the elements of each
   Index a_bytes, b_bytes, sum_bytes;  // scratch of one rank
   Index bytes() const { return a_bytes + b_bytes + sum_bytes; }
 };
@@ -102,9 +102,8 @@ class Driver {
       return run_rank(0, stack);
     }
     const Scratch scratch(checked_mul(plan_.bytes(), plan_.ranks, "gemm", "scratch"), "gemm");
-    executor.run(static_cast<int>(plan_.ranks), [&](int rank) {
-      run_rank(rank, scratch.data() + rank * plan_.bytes());
-    });
+    executor.run(static_cast<int>(plan_.ranks),
+                 [&](int rank) { run_rank(rank, scratch.data() + rank * plan_.bytes()); });
   }
 
  private:
@@ -169,10 +168,11 @@ class Driver {
     const Index a_size = p_.k * m * kAcc, b_size = p_.k * n * kAcc;
     // Packing pays where a part is read often from beyond L2, or in an awkward order.
     const Index a_step = std::min(std::abs(p_.a.row), std::abs(p_.a.col));
-    plan_.direct_a = can_a && (n <= 2 * nr || (a_size <= cache.l2 && a_step <= 1 &&
-                                               !awkward_stride(p_.a.row * kAcc)));
-    plan_.direct_b = can_b && (m <= 2 * mr || (b_size <= cache.l2 &&
-                                               !awkward_stride(p_.b.row * kAcc)));
+    plan_.direct_a =
+        can_a &&
+        (n <= 2 * nr || (a_size <= cache.l2 && a_step <= 1 && !awkward_stride(p_.a.row * kAcc)));
+    plan_.direct_b =
+        can_b && (m <= 2 * mr || (b_size <= cache.l2 && !awkward_stride(p_.b.row * kAcc)));
     if (tuning.path != Path::automatic) {
       plan_.direct_a = can_a && (tuning.path == Path::direct || tuning.path == Path::direct_a);
       plan_.direct_b = can_b && (tuning.path == Path::direct || tuning.path == Path::direct_b);
@@ -184,8 +184,7 @@ class Driver {
     plan_.nb = std::max(plan_.nb / nr * nr, nr);
     // A share of L3 for the packed panels of B: all of k if at least 512 columns fit, else groups
     // of chunks. Where sums wait in scratch, k is never cut into groups.
-    const Index budget =
-        std::clamp(cache.l3 / 2 / plan_.ranks, Index{1} << 20, Index{16} << 20);
+    const Index budget = std::clamp(cache.l3 / 2 / plan_.ranks, Index{1} << 20, Index{16} << 20);
     const Index least = std::min(round_up(n, nr), Index{512});
     Index columns = budget / std::max(p_.k * kAcc, Index{1});
     plan_.group = p_.k;
@@ -202,8 +201,7 @@ class Driver {
     // In place, only the columns after the last whole panel are packed.
     const Index packed = plan_.direct_b ? (n % nr == 0 && plan_.grid_n == 1 ? 0 : nr) : plan_.nc;
     plan_.b_bytes = packed == 0 ? 0 : aligned((packed * plan_.group + kernels::kGemmSlack) * kAcc);
-    plan_.sum_bytes =
-        plan_.in_place || p_.k <= kChunk ? 0 : aligned(plan_.mc * plan_.nc * kAcc);
+    plan_.sum_bytes = plan_.in_place || p_.k <= kChunk ? 0 : aligned(plan_.mc * plan_.nc * kAcc);
   }
 
   void run_rank(Index rank, std::byte* scratch) const {
@@ -261,7 +259,8 @@ class Driver {
     Acc* to = w.b;
     for (Index p = group.begin; p < group.end; p += kChunk) {
       const Index kc = std::min(kChunk, group.end - p);
-      for (Index j = columns.begin + direct_columns(columns); j < columns.end; j += nr, to += nr * kc)
+      for (Index j = columns.begin + direct_columns(columns); j < columns.end;
+           j += nr, to += nr * kc)
         plan_.kernel.pack(b + p * p_.b.row + j * p_.b.col, p_.b.col, p_.b.row,
                           std::min(nr, columns.end - j), nr, kc, to);
     }
@@ -360,7 +359,7 @@ void gemm_batch(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Exec
   Driver<T, Out>(problem, batch, executor, tuning).run(executor);
 }
 
-#define WICK_INSTANTIATE(T)                                                                   \
+#define WICK_INSTANTIATE(T)                                                       \
   template void gemm_batch(const GemmProblem<T, T>&, const GemmBatch&, Executor&, \
                            const GemmTuning&);
 WICK_FOR_ELEMENTS(WICK_INSTANTIATE)

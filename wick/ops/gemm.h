@@ -58,12 +58,12 @@ struct GemmBatch {
   }
 };
 
-/// What the loops may choose freely: results have the same bits for every choice. 0: worked out from
-/// the caches of this machine. Tests and trials set them.
+/// What the loops may choose freely: results have the same bits for every choice. 0: worked out
+/// from the caches of this machine. Tests and trials set them.
 struct GemmTuning {
-  Index mc = 0;  ///< rows of A packed at once
-  Index nb = 0;  ///< columns of B that stay in L2
-  Index nc = 0;  ///< columns of B packed at once
+  Index mc = 0;     ///< rows of A packed at once
+  Index nb = 0;     ///< columns of B that stay in L2
+  Index nc = 0;     ///< columns of B packed at once
   Index group = 0;  ///< chunks of k packed at once
   Index ranks = 0;  ///< pieces that run in parallel
   enum class Path { automatic, packed, direct_a, direct_b, direct } path = Path::automatic;

@@ -65,18 +65,18 @@ void checked_gemm(const GemmProblem<T, Out>& p) {
 template <Element T>
 void gemm(Index m, Index n, Index k, Compute<T> alpha, const T* a, Index rsa, Index csa, const T* b,
           Index rsb, Index csb, Compute<T> beta, T* c, Index rsc, Index csc) {
-  checked_gemm(GemmProblem<T, T>{
-      m, n, k, alpha, {a, rsa, csa}, {b, rsb, csb}, beta, {c, rsc, csc}});
+  checked_gemm(
+      GemmProblem<T, T>{m, n, k, alpha, {a, rsa, csa}, {b, rsb, csb}, beta, {c, rsc, csc}});
 }
 
 template <SmallFloat T>
 void gemm(Index m, Index n, Index k, f32 alpha, const T* a, Index rsa, Index csa, const T* b,
           Index rsb, Index csb, f32 beta, f32* c, Index rsc, Index csc) {
-  checked_gemm(GemmProblem<T, f32>{
-      m, n, k, alpha, {a, rsa, csa}, {b, rsb, csb}, beta, {c, rsc, csc}});
+  checked_gemm(
+      GemmProblem<T, f32>{m, n, k, alpha, {a, rsa, csa}, {b, rsb, csb}, beta, {c, rsc, csc}});
 }
 
-#define WICK_INSTANTIATE(T)                                                                        \
+#define WICK_INSTANTIATE(T)                                                                      \
   template WICK_API void gemm(Index, Index, Index, Compute<T>, const T*, Index, Index, const T*, \
                               Index, Index, Compute<T>, T*, Index, Index);
 WICK_FOR_ELEMENTS(WICK_INSTANTIATE)

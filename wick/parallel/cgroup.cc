@@ -21,7 +21,7 @@ bool lists(std::string_view list, std::string_view word) {
 
 /// A place where a hierarchy of control groups is mounted.
 struct Mount {
-  std::string root;   // the group that is seen at `point`
+  std::string root;  // the group that is seen at `point`
   std::string point;
   bool v2 = false;
 };

@@ -121,7 +121,8 @@ Topology read_topology(const TopologySource& source) {
     result.source = name;
     if (affinity) restrict_to(result.cores, *affinity);
   };
-  if (source.use_hwloc && source.root.empty()) ask("hwloc", [&] { return cores_from_hwloc(source); });
+  if (source.use_hwloc && source.root.empty())
+    ask("hwloc", [&] { return cores_from_hwloc(source); });
   if (!described) ask("sysfs", [&] { return cores_from_sysfs(source.root); });
   if (here) ask("sysctl", cores_from_sysctl);
   ask("cpu count", [&] { return cores_from_count(affinity); });

@@ -41,8 +41,8 @@ struct TopologySource {
   bool use_hwloc = true;
 };
 
-/// Describes a machine; asks hwloc if it is built in, then /sys, then counts CPUs. A description that
-/// hwloc cannot read is an `argument` Error.
+/// Describes a machine; asks hwloc if it is built in, then /sys, then counts CPUs. A description
+/// that hwloc cannot read is an `argument` Error.
 WICK_API Topology read_topology(const TopologySource& source = {});
 
 /// This machine, read on first use (about a millisecond).

@@ -101,8 +101,8 @@ std::vector<Core> cores_from_sysfs(const std::string& root) {
     core.cpus.push_back(cpu);
     const bool is_small = std::find(small_cpus.begin(), small_cpus.end(), cpu) != small_cpus.end();
     core.kind = read_number(folder + "/cpu_capacity", is_small ? 512 : 1024);
-    core.cluster = clusters.try_emplace(last_cache(folder), static_cast<int>(clusters.size()))
-                       .first->second;
+    core.cluster =
+        clusters.try_emplace(last_cache(folder), static_cast<int>(clusters.size())).first->second;
   }
   std::vector<Core> result;
   for (auto& [first, core] : cores) result.push_back(std::move(core));
