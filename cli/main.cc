@@ -9,6 +9,7 @@ namespace {
 
 constexpr wick::cli::AddCommand kCommands[] = {
     wick::cli::add_info,
+    wick::cli::add_embed,
 #if WICK_WITH_BENCH
     wick::cli::add_bench,
 #endif

@@ -12,18 +12,20 @@ constexpr std::size_t kTokensAtOnce = 8192;
 }  // namespace
 
 Embedder Embedder::load(const std::filesystem::path& folder, FileMode mode) {
-  return with_error_context([&] { return str("while loading the model in ", folder.string()); }, [&] {
-    const BertConfig config = BertConfig::load(folder / "config.json");
-    const SentenceConfig sentences = SentenceConfig::load(folder, config);
-    WordPiece tokenizer =
-        WordPiece::load(folder / "vocab.txt", BertTextOptions{.lowercase = sentences.lowercase});
-    if (tokenizer.size() > config.vocab_size)
-      throw Error(ErrorKind::format, "embedder",
-                  str("wanted at most ", config.vocab_size, " tokens in vocab.txt as config.json says, got ",
-                      tokenizer.size()));
-    Bert bert(config, SafeTensors::open(folder / "model.safetensors", mode));
-    return Embedder(std::move(tokenizer), std::move(bert), sentences.max_tokens);
-  });
+  return with_error_context(
+      [&] { return str("while loading the model in ", folder.string()); },
+      [&] {
+        const BertConfig config = BertConfig::load(folder / "config.json");
+        const SentenceConfig sentences = SentenceConfig::load(folder, config);
+        WordPiece tokenizer = WordPiece::load(folder / "vocab.txt",
+                                              BertTextOptions{.lowercase = sentences.lowercase});
+        if (tokenizer.size() > config.vocab_size)
+          throw Error(ErrorKind::format, "embedder",
+                      str("wanted at most ", config.vocab_size,
+                          " tokens in vocab.txt as config.json says, got ", tokenizer.size()));
+        Bert bert(config, SafeTensors::open(folder / "model.safetensors", mode));
+        return Embedder(std::move(tokenizer), std::move(bert), sentences.max_tokens);
+      });
 }
 
 Tensor Embedder::embed(std::span<const std::string> texts) const {

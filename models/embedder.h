@@ -10,8 +10,9 @@
 
 namespace wick::models {
 
-/// Sentences to vectors: tokenizer, BERT encoder, mean over the tokens, length 1 (Reimers & Gurevych,
-/// "Sentence-BERT", 2019). Immutable after loading, so any number of threads may share one.
+/// Sentences to vectors: tokenizer, BERT encoder, mean over the tokens, length 1 (Reimers &
+/// Gurevych, "Sentence-BERT", 2019). Immutable after loading, so any number of threads may share
+/// one.
 class Embedder {
  public:
   /// Reads config.json, vocab.txt and model.safetensors of a folder. An `io` Error for a missing
@@ -20,8 +21,8 @@ class Embedder {
 
   Index size() const { return bert_.config().hidden_size; }  ///< of a vector
 
-  /// One row a text, [texts, size()], f32, each of length 1. Long texts are cut at the model's limit
-  /// of tokens. A row has the same bits whatever else is in `texts`, in whatever order.
+  /// One row a text, [texts, size()], f32, each of length 1. Long texts are cut at the model's
+  /// limit of tokens. A row has the same bits whatever else is in `texts`, in whatever order.
   Tensor embed(std::span<const std::string> texts) const;
 
  private:

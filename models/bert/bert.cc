@@ -27,7 +27,8 @@ class Weights {
                   str("wanted ", name, " of shape ", to_string(shape), " as config.json says, got ",
                       to_string(w.shape())));
     if (w.dtype() != DType::f32)
-      throw Error(ErrorKind::format, "bert", str("wanted ", name, " in f32, got ", wick::name(w.dtype())));
+      throw Error(ErrorKind::format, "bert",
+                  str("wanted ", name, " in f32, got ", wick::name(w.dtype())));
     return w;
   }
 
@@ -74,9 +75,9 @@ Bert::Bert(const BertConfig& config, const SafeTensors& file) : config_(config) 
     return l;
   };
   words_ = weights.get("embeddings.word_embeddings.weight", {config.vocab_size, h});
-  positions_ = weights.get("embeddings.position_embeddings.weight", {config.positions, h}) +
-               weights.get("embeddings.token_type_embeddings.weight", {config.types, h})
-                   .narrow(0, 0, 1);
+  positions_ =
+      weights.get("embeddings.position_embeddings.weight", {config.positions, h}) +
+      weights.get("embeddings.token_type_embeddings.weight", {config.types, h}).narrow(0, 0, 1);
   embedding_norm_ = norm("embeddings.LayerNorm");
   for (Index i = 0; i < config.layers; ++i) {
     const std::string layer = str("encoder.layer.", i, ".");
@@ -85,7 +86,8 @@ Bert::Bert(const BertConfig& config, const SafeTensors& file) : config_(config) 
                        linear({layer + "attention.output.dense"}, h, h),
                        linear({layer + "intermediate.dense"}, h, inner),
                        linear({layer + "output.dense"}, inner, h),
-                       norm(layer + "attention.output.LayerNorm"), norm(layer + "output.LayerNorm")});
+                       norm(layer + "attention.output.LayerNorm"),
+                       norm(layer + "output.LayerNorm")});
   }
 }
 
@@ -104,8 +106,8 @@ Tensor Bert::embed(const PackedTokens& tokens) const {
   const Tensor ids = Tensor::from_vector(tokens.ids, {static_cast<Index>(tokens.ids.size())});
   Tensor x = words_.index_select(0, ids);
   for (const auto& g : tokens.groups) {
-    const Tensor rows = x.narrow(0, g.first, g.count * g.length)
-                            .reshape({g.count, g.length, config_.hidden_size});
+    const Tensor rows =
+        x.narrow(0, g.first, g.count * g.length).reshape({g.count, g.length, config_.hidden_size});
     add_into(rows, rows, positions_.narrow(0, 0, g.length));
   }
   layer_norm_into(x, x, embedding_norm_.weight, embedding_norm_.bias, config_.norm_eps);

@@ -21,7 +21,8 @@ struct PackedTokens {
   };
   std::vector<std::uint32_t> ids;
   std::vector<Group> groups;
-  std::vector<std::uint32_t> place;  ///< where sequence i of the caller stands among the packed ones
+  std::vector<std::uint32_t>
+      place;  ///< where sequence i of the caller stands among the packed ones
 
   explicit PackedTokens(std::span<const std::vector<std::uint32_t>> sequences);
 };
@@ -30,15 +31,15 @@ struct PackedTokens {
 /// out. Immutable after loading, so any number of threads may share one.
 class Bert {
  public:
-  /// Takes the weights by the names that published BERT checkpoints use. A weight that is missing, is
-  /// not f32 or does not have the shape that `config` asks for is a `format` Error.
+  /// Takes the weights by the names that published BERT checkpoints use. A weight that is missing,
+  /// is not f32 or does not have the shape that `config` asks for is a `format` Error.
   Bert(const BertConfig& config, const SafeTensors& weights);
 
   const BertConfig& config() const { return config_; }
 
-  /// The last hidden states, [rows, hidden], rows in the order of `tokens`. A row depends on its own
-  /// sequence alone, bit for bit, whatever else is in the batch. An `index` Error for an id outside
-  /// the vocabulary, a `shape` Error for a sequence that is too long.
+  /// The last hidden states, [rows, hidden], rows in the order of `tokens`. A row depends on its
+  /// own sequence alone, bit for bit, whatever else is in the batch. An `index` Error for an id
+  /// outside the vocabulary, a `shape` Error for a sequence that is too long.
   Tensor forward(const PackedTokens& tokens) const;
 
  private:
