@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that uses wick: what an extension module of a language is.
-#include "wick/tensor.h"
+// A plugin that uses wick, as an extension module of a language does: threads of both pools run,
+// and are stopped before it is unloaded.
+#include "wick/wick.h"
 
 extern "C" __attribute__((visibility("default"))) int plugin_run() {
-  const wick::Buffer<wick::f32> buffer(1 << 20, "plugin");
-  return buffer.data() == nullptr ? 1 : 0;
+  wick::set_num_threads(4);
+  const wick::Tensor x = wick::Tensor::ones({256, 256});
+  const auto run = [&] { return ((x + x).matmul(x)).sum().item<double>(); };
+  double sum = run();
+  {
+    const wick::ContextScope hot;
+    sum += run();
+  }
+  wick::shutdown();
+  return sum == 4.0 * 256 * 256 * 256 ? 0 : 1;
 }
