@@ -90,8 +90,9 @@ void check_ints() {
       for (std::size_t k = 0; k < x.size(); ++k) {
         const f64 product = static_cast<f64>(x[k]) * s[0];
         ASSERT_EQ(affine[k], convert<T>(product + s[1])) << +x[k];
-        if (sizeof(T) < 8)
+        if constexpr (sizeof(T) < 8) {
           ASSERT_EQ(clamp[k], convert<T>(meaning::clamp(static_cast<f64>(x[k]), s[0], s[1]))) << +x[k];
+        }
       }
     }
     EXPECT_EQ(run_op(ParamOp::clamp, x, kNaN, kNaN), x);  // no bounds
