@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "wick/core/convert.h"
 #include "wick/kernels/copy.h"
@@ -97,8 +98,7 @@ HWY_NOINLINE void RoundPiece(const Piece<2>& piece, const void* context) {
 template <class V>
 HWY_INLINE auto ToI32(hn::ScalableTag<f32> d, V v) {
   const SignedOf<hn::ScalableTag<f32>> di;
-  const auto whole = hn::ConvertTo(di, hn::IfThenElse(hn::IsNaN(v), hn::Zero(d), v));
-  return whole;
+  return hn::ConvertTo(di, hn::IfThenElse(hn::IsNaN(v), hn::Zero(d), v));
 }
 
 template <OneOf<u8, u32, i16, i32> To, class V>
@@ -116,7 +116,11 @@ HWY_INLINE void StoreInt(hn::ScalableTag<f32> d, V v, To* y) {
     const auto flip = hn::IfThenElseZero(hn::RebindMask(to, upper), hn::Set(to, 0x80000000U));
     hn::StoreU(hn::Xor(whole, flip), to, y);
   } else {
-    hn::StoreU(hn::DemoteTo(to, ToI32(d, v)), to, y);
+    // DemoteTo saturates only what fits 16 bits.
+    using L = std::numeric_limits<To>;
+    const V low = hn::Set(d, f32{L::min()}), high = hn::Set(d, f32{L::max()});
+    const V number = hn::IfThenElse(hn::IsNaN(v), hn::Zero(d), v);
+    hn::StoreU(hn::DemoteTo(to, ToI32(d, hn::Min(hn::Max(number, low), high))), to, y);
   }
 }
 

@@ -37,7 +37,7 @@ struct eq {
 struct ne {
   template <class V>
   HWY_INLINE auto operator()(V a, V b) const {
-    return hn::Ne(a, b);
+    return hn::Not(hn::Eq(a, b));  // Highway's Ne of AVX-512 is false for NaN
   }
 };
 struct lt {
