@@ -59,7 +59,8 @@ file(GLOB headers CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/wick/core/*.inc)
 list(APPEND headers
   ${PROJECT_SOURCE_DIR}/wick/parallel/barrier_pool.h
-  ${PROJECT_SOURCE_DIR}/wick/parallel/executor.h)
+  ${PROJECT_SOURCE_DIR}/wick/parallel/executor.h
+  ${PROJECT_SOURCE_DIR}/wick/parallel/flush_subnormals.h)
 if(WICK_WITH_TBB)
   list(APPEND headers ${PROJECT_SOURCE_DIR}/wick/parallel/tbb_executor.h)
 endif()

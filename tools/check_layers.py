@@ -19,7 +19,7 @@ MAY_SEE = {  # layer -> what is below it; a layer always sees itself
     "cli": "wick wick/base wick/core wick/parallel wick/io models bench",
 }
 # Users include the headers of these, so only the standard library may stand behind them.
-PUBLIC = re.compile(r"wick/((base/|core/)?[^/]*|parallel/(executor|barrier_pool))\.(h|inc)")
+PUBLIC = re.compile(r"wick/((base/|core/)?[^/]*|parallel/(executor|barrier_pool|flush_subnormals))\.(h|inc)")
 TOPS = ("wick", "models", "cli", "bench", "tests")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.M)
 

@@ -7,5 +7,6 @@
 #include "wick/io.h"                 // IWYU pragma: export
 #include "wick/nn.h"                 // IWYU pragma: export
 #include "wick/parallel/executor.h"  // IWYU pragma: export
+#include "wick/parallel/flush_subnormals.h"  // IWYU pragma: export
 #include "wick/random.h"             // IWYU pragma: export
 #include "wick/tensor.h"             // IWYU pragma: export

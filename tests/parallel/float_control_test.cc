@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/parallel/executors.h"
+#include "wick/parallel/flush_subnormals.h"
 
 namespace wick {
 namespace {

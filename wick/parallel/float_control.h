@@ -53,22 +53,4 @@ class FloatControlScope {
   bool changed_;
 };
 
-/// While it lives, ops called by this thread read and write subnormal numbers as zero, on every
-/// thread they use (FTZ and DAZ on x86, FZ on AArch64; no effect elsewhere). Arithmetic on
-/// subnormals can be tens of times slower. Half types are computed in f32 and keep their own
-/// subnormals.
-class FlushSubnormals : private FloatControlScope {
- public:
-  FlushSubnormals() : FloatControlScope(float_control() | kFlush) {}
-
- private:
-#if defined(__SSE2__)
-  static constexpr std::uint64_t kFlush = 0x8040;  // FTZ, DAZ
-#elif defined(__aarch64__)
-  static constexpr std::uint64_t kFlush = 1U << 24U;  // FZ
-#else
-  static constexpr std::uint64_t kFlush = 0;
-#endif
-};
-
 }  // namespace wick
