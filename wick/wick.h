@@ -3,10 +3,10 @@
 
 // Everything public. Programs that care about build times include the parts.
 
-#include "wick/gemm.h"               // IWYU pragma: export
-#include "wick/io.h"                 // IWYU pragma: export
-#include "wick/nn.h"                 // IWYU pragma: export
-#include "wick/parallel/executor.h"  // IWYU pragma: export
+#include "wick/gemm.h"                       // IWYU pragma: export
+#include "wick/io.h"                         // IWYU pragma: export
+#include "wick/nn.h"                         // IWYU pragma: export
+#include "wick/parallel/executor.h"          // IWYU pragma: export
 #include "wick/parallel/flush_subnormals.h"  // IWYU pragma: export
-#include "wick/random.h"             // IWYU pragma: export
-#include "wick/tensor.h"             // IWYU pragma: export
+#include "wick/random.h"                     // IWYU pragma: export
+#include "wick/tensor.h"                     // IWYU pragma: export
