@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/embedder.h"
 
-#include "wick/parallel/executor.h"
+#include "wick/wick.h"
 
 namespace wick::models {
 namespace {
