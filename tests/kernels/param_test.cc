@@ -44,7 +44,8 @@ void check_floats() {
         ASSERT_TRUE(same(affine[k], static_cast<T>(product + q))) << v;
         ASSERT_TRUE(same(clamp[k], static_cast<T>(meaning::clamp(v, p, q)))) << v;
         const auto wide = static_cast<long double>(v);
-        ASSERT_LE(testing::ulp_error(elu[k], v > 0 ? wide : p * std::expm1(wide)), 2) << v << " " << p;
+        ASSERT_LE(testing::ulp_error(elu[k], v > 0 ? wide : p * std::expm1(wide)), 2)
+            << v << " " << p;
         ASSERT_LE(testing::ulp_error(powf[k], std::pow(wide, static_cast<long double>(p))), 1)
             << v << "^" << p << " gave " << powf[k];
       }
@@ -91,7 +92,8 @@ void check_ints() {
         const f64 product = static_cast<f64>(x[k]) * s[0];
         ASSERT_EQ(affine[k], convert<T>(product + s[1])) << +x[k];
         if constexpr (sizeof(T) < 8) {
-          ASSERT_EQ(clamp[k], convert<T>(meaning::clamp(static_cast<f64>(x[k]), s[0], s[1]))) << +x[k];
+          ASSERT_EQ(clamp[k], convert<T>(meaning::clamp(static_cast<f64>(x[k]), s[0], s[1])))
+              << +x[k];
         }
       }
     }

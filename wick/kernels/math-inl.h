@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "wick/kernels/math64-inl.h"
+#include "wick/kernels/pow64-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wick::kernels {
