@@ -9,8 +9,8 @@
 namespace wick::bench {
 namespace {
 
-/// Peers that wait busily after each call would eat the limit runs that follow: a moment is all
-/// they get. Only where the user has not chosen.
+/// Threads of a peer that wait busily after each call would spoil the limit runs that follow: a
+/// moment is all they get, unless the user has chosen.
 void calm_peers() {
   ::setenv("OPENBLAS_THREAD_TIMEOUT", "18", 0);  // 2^18 cycles
   ::setenv("KMP_BLOCKTIME", "0", 0);
