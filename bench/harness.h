@@ -16,9 +16,9 @@ namespace wick::bench {
 /// One thing to measure, whoever does it.
 struct Case {
   int experiment = 0;  ///< 1 to 5 of the chapter; 0 elsewhere
-  std::string op;
+  std::string op = {};
   DType dtype = DType::f32;
-  std::vector<Index> shape;
+  std::vector<Index> shape = {};
   int threads = 1;
   Limit limit = Limit::fma_f32;
   double work = 0;   ///< of one call, in the limit's terms: operations, or bytes read and written

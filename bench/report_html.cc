@@ -25,7 +25,7 @@ h2 { margin: 0 0 14px; font-size: 17px; }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 12px;
   padding: 20px 22px; margin: 0 0 18px; }
 .plot { display: grid; grid-template-columns: minmax(0, 1fr) 250px; gap: 20px; }
-.plot ol { margin: 0; padding-left: 22px; font-size: 13px; color: var(--soft); }
+.plot ol, .plot p { margin: 0; padding-left: 22px; font-size: 13px; color: var(--soft); }
 .plot b, td b { color: var(--ink); font-weight: 600; font-variant-numeric: tabular-nums; }
 @media (max-width: 760px) { .plot { grid-template-columns: 1fr; } }
 svg { width: 100%; height: auto; display: block; overflow: visible; }
@@ -64,7 +64,7 @@ std::string label(const Row& row) {
 
 /// One bar for each row: its share of the limit, its time and its rate.
 std::string bars(std::span<const Row* const> rows) {
-  constexpr double kStep = 26, kBarLeft = 250, kBarWidth = 360, kWidth = 900;
+  constexpr double kStep = 26, kBarLeft = 280, kBarWidth = 340, kWidth = 900;
   std::string svg = fmt::format(R"(<svg viewBox="0 0 {} {:.0f}" role="img">)", kWidth,
                                 kStep * static_cast<double>(rows.size()));
   double y = 0;

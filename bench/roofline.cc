@@ -118,9 +118,9 @@ std::string roofs(const Axes& axes, const Machine::Limits& limits, bool main) {
   for (const Roof& r : peaks) {
     svg += line(axes.x(std::max(r.peak / limits.copy, axes.left())), axes.y(r.peak),
                 axes.x(axes.right()), axes.y(r.peak), style);
-    if (main)
-      svg += text(kWidth - kRight - 4, axes.y(r.peak) - 5, "note end",
-                  fmt::format("{} {:.0f}", r.names, r.peak));
+    if (main)  // at the ridge, where no points are
+      svg += text(axes.x(std::max(r.peak / limits.copy, axes.left())) + 8, axes.y(r.peak) + 13,
+                  "note", fmt::format("{} {:.0f}", r.names, r.peak));
   }
   const double from = std::max(axes.left(), axes.bottom() / limits.copy);
   svg += line(axes.x(from), axes.y(from * limits.copy), axes.x(highest / limits.copy),
@@ -189,10 +189,10 @@ std::string roofline_svg(const Machine& machine, std::span<const Row> rows) {
 }
 
 std::string roofline_key(std::span<const Row> rows) {
-  std::string html = "<ol>";
+  std::string html = "<p>GFLOP/s</p><ol>";
   for (const Row& row : rows)
     if (numbered(row))
-      html += fmt::format("<li>{} {} {} <b>{:.4g}</b> GFLOP/s</li>", escape(row.what.op),
+      html += fmt::format("<li>{} {} {} <b>{:.4g}</b></li>", escape(row.what.op),
                           name(row.what.dtype), fmt::join(row.what.shape, "×"), point(row).gflops);
   return html + "</ol>";
 }

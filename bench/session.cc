@@ -2,6 +2,7 @@
 #include "bench/session.h"
 
 #include <algorithm>
+#include <set>
 
 #include "wick/base/cpu.h"
 #include "wick/core/isa.h"
@@ -26,10 +27,12 @@ Session::Session(Settings settings)
       threads_(num_threads()),
       cold_(bench::cold_bytes(most_memory())),
       limits_(cpus_, limit_options(settings_)) {
+  // Pools look at the affinity mask when they start, so they start before anything is pinned.
+  current_executor().run(threads_, [](int) {});
+  with_context([&] { current_executor().run(threads_, [](int) {}); });
   // The figures that say whether the second core is ours, and those of the report.
   const int times = settings_.budget > 0 ? 3 : settings_.quick ? 20 : 50;
-  for (const int threads : {1, 2, threads_}) {
-    if (threads > threads_) continue;
+  for (const int threads : std::set{1, std::min(2, threads_), threads_}) {
     const PinScope pinned(cpus_, threads);
     for (int limit = 0; limit < kLimitCount; ++limit)
       limits_.settle(static_cast<Limit>(limit), threads, times);

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "wick/base/cpu.h"
+#include "wick/blas.h"
 #include "wick/core/isa.h"
 #include "wick/core/memory.h"
 #include "wick/parallel/executor.h"
@@ -84,6 +85,12 @@ void print(const Json& j) {
              j["quota"].is_null() ? "none" : fmt::format("{:g} CPUs", j["quota"].get<double>()));
   print_line("threads", fmt::format("{} (barrier pool: {})", j["threads"]["default"].get<int>(),
                                     j["threads"]["barrier"].get<int>()));
+  std::string engines;
+  for (const auto& b : j["blas"]["engines"])
+    if (b["found"].get<bool>())
+      engines += (engines.empty() ? "" : ", ") + b["engine"].get<std::string>();
+  print_line("matmul engine",
+             fmt::format("{} (found: {})", j["blas"]["chosen"].get<std::string>(), engines));
   const auto& m = j["memory"];
   print_line("memory", fmt::format("limit {}, in use {}, peak {}", size_text(m["limit"]),
                                    size_text(m["in_use"]), size_text(m["peak"])));
