@@ -10,10 +10,8 @@
 
 namespace wick::testing {
 
-/// The root of the source tree, found from where this file was compiled.
-inline std::filesystem::path source_root() {
-  return std::filesystem::absolute(__FILE__).parent_path().parent_path();
-}
+/// The root of the source tree.
+inline std::filesystem::path source_root() { return WICK_SOURCE_DIR; }
 
 /// A file of tests/data.
 inline std::filesystem::path data_file(std::string_view name) {
