@@ -97,7 +97,7 @@ void check(const Dims& shape, DType t, std::uint64_t seed) {
       ASSERT_NEAR(layer[r + i], l,
                   1.01 * unit * std::fabs(l) +
                       40 * inner * (std::fabs(part) + std::fabs(wv[i]) + 1) + tiny);
-      ASSERT_NEAR(rms[r + i], s, 1.01 * unit * std::fabs(s) + 8 * inner * std::fabs(s) + tiny);
+      ASSERT_NEAR(rms[r + i], s, 1.01 * unit * std::fabs(s) + 16 * inner * std::fabs(s) + tiny);
     }
   }
 }
