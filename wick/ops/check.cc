@@ -39,6 +39,14 @@ bool same_memory(const Tensor& a, const Tensor& b) {
   return x.data < y.data + y.bytes && y.data < x.data + x.bytes;
 }
 
+/// Whether each element lies at the same place; the strides of size-1 dims do not matter.
+bool same_places(const Layout& a, const Layout& b) {
+  bool same = a.offset == b.offset && a.shape == b.shape;
+  for (int i = 0; same && i < a.rank(); ++i)
+    same = a.shape[i] == 1 || a.strides[i] == b.strides[i];
+  return same;
+}
+
 [[noreturn]] void throw_overlap(std::string_view op, const Tensor& out, const Tensor& in) {
   throw error_about(
       ErrorKind::overlap, op,
@@ -53,7 +61,7 @@ void check_overlap(std::string_view op, const Tensor& out, const Tensor& in) {
   if (!same_memory(out, in)) return;
   const bool one_block = view(out.storage()).block == view(in.storage()).block;
   if (one_block && out.dtype() == in.dtype()) {
-    if (in.layout().broadcast_to(out.shape(), op) == out.layout()) return;
+    if (same_places(in.layout().broadcast_to(out.shape(), op), out.layout())) return;
     if (!may_overlap(out.layout(), in.layout())) return;
   }
   throw_overlap(op, out, in);
