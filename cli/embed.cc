@@ -137,8 +137,8 @@ void run(const Options& options) {
 
 void add_embed(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("embed", "Turn sentences into vectors with a BERT model (all-MiniLM-L6-v2)");
+  CLI::App* command = app.add_subcommand(
+      "embed", "Turn sentences into vectors with a BERT model (all-MiniLM-L6-v2)");
   command->add_option("text", options->texts, "Sentences")->type_name("TEXT");
   command->add_option("--file", options->file, "One sentence a line; - is the standard input")
       ->type_name("FILE");
@@ -146,7 +146,8 @@ void add_embed(CLI::App& app) {
       ->add_option("--model", options->model,
                    "Folder with config.json, vocab.txt and model.safetensors")
       ->type_name("DIR");
-  command->add_flag("--json", options->json, "Print {\"model\": ..., \"embeddings\": [[...], ...]}");
+  command->add_flag("--json", options->json,
+                    "Print {\"model\": ..., \"embeddings\": [[...], ...]}");
   command->add_flag("--similarity", options->similarity,
                     "Print the cosine of each pair of sentences");
   command->add_flag("--read", options->read,

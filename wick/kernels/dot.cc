@@ -81,10 +81,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace wick::kernels {
 
-#define WICK_DOT(T)                      \
-  HWY_EXPORT(Dot_##T);                   \
-  template <>                            \
-  DotFn<T> dot() {                       \
+#define WICK_DOT(T)                         \
+  HWY_EXPORT(Dot_##T);                      \
+  template <>                               \
+  DotFn<T> dot() {                          \
     return HWY_DYNAMIC_DISPATCH(Dot_##T)(); \
   }
 WICK_FOR_ELEMENTS(WICK_DOT)

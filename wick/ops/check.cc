@@ -42,8 +42,7 @@ bool same_memory(const Tensor& a, const Tensor& b) {
 /// Whether each element lies at the same place; the strides of size-1 dims do not matter.
 bool same_places(const Layout& a, const Layout& b) {
   bool same = a.offset == b.offset && a.shape == b.shape;
-  for (int i = 0; same && i < a.rank(); ++i)
-    same = a.shape[i] == 1 || a.strides[i] == b.strides[i];
+  for (int i = 0; same && i < a.rank(); ++i) same = a.shape[i] == 1 || a.strides[i] == b.strides[i];
   return same;
 }
 

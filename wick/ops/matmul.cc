@@ -17,9 +17,9 @@ namespace {
 /// The shape of the product, or an Error about shapes and dtypes.
 Dims product_shape(std::string_view op, const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype())
-    throw error_about(
-        ErrorKind::dtype, op,
-        str("wanted equal dtypes, got ", name(a.dtype()), " and ", name(b.dtype())), {&a, &b});
+    throw error_about(ErrorKind::dtype, op,
+                      str("wanted equal dtypes, got ", name(a.dtype()), " and ", name(b.dtype())),
+                      {&a, &b});
   if (a.rank() < 2 || b.rank() < 2)
     throw error_about(ErrorKind::shape, op,
                       str("wanted [.., m, k] and [.., k, n], got ", to_string(a.shape()), " and ",
@@ -173,8 +173,7 @@ T dot_product(const T* a, Index a_step, const T* b, Index b_step, Index n) {
 void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b, f64 alpha, f64 beta) {
   const Dims shape = product_shape("matmul", a, b);
   const bool small = is_float(a.dtype()) && bits(a.dtype()) < 32;
-  check_out("matmul", out, shape,
-            small && out.dtype() == DType::f32 ? DType::f32 : a.dtype());
+  check_out("matmul", out, shape, small && out.dtype() == DType::f32 ? DType::f32 : a.dtype());
   check_disjoint("matmul", out, a);
   check_disjoint("matmul", out, b);
   multiply_any(out, a, b, alpha, beta);
@@ -205,12 +204,10 @@ Tensor Tensor::dot(const Tensor& rhs) const {
                           " and ", wick::to_string(rhs.shape())),
                       {this, &rhs});
   const Tensor out = Tensor::empty(Dims{}, dtype());
-  dispatch(storage(), rhs.storage(), "dot",
-           [&]<Element T>(const Buffer<T>&, const Buffer<T>&) {
-             *out.data<T>() =
-                 dot_product(data<T>(), layout().strides[0], rhs.data<T>(),
-                             rhs.layout().strides[0], shape()[0]);
-           });
+  dispatch(storage(), rhs.storage(), "dot", [&]<Element T>(const Buffer<T>&, const Buffer<T>&) {
+    *out.data<T>() = dot_product(data<T>(), layout().strides[0], rhs.data<T>(),
+                                 rhs.layout().strides[0], shape()[0]);
+  });
   return out;
 }
 
