@@ -122,7 +122,7 @@ HWY_INLINE ExpSplit<V> SplitExp(D d, V x) {
 /// Turns e^x into e^(x + low) for tiny low.
 template <class V>
 HWY_INLINE void Shift(ExpSplit<V>& e, V low) {
-  e.tail = hn::Add(e.tail, hn::MulAdd(low, e.head, low));
+  e.tail = hn::Add(e.tail, hn::MulAdd(low, hn::Add(e.head, e.tail), low));
 }
 
 /// 1 + head + tail.
