@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "wick/core/context.h"
 #include "wick/tensor.h"
 
 namespace wick {
@@ -28,8 +29,9 @@ class WICK_API Generator {
   std::atomic<std::uint64_t> next_{0};
 };
 
-/// The generator behind Tensor::rand and Tensor::randn, one for the process.
-WICK_API Generator& default_generator();
+/// The generator behind Tensor::rand and Tensor::randn: that of the thread's Context, else one for
+/// the process.
+WICK_API Generator& current_generator();
 
 /// Samples of the uniform distribution on [0, 1): every multiple of 2^-24 is equally likely (f64:
 /// 2^-53; small floats: as many bits as they hold). Floats only.

@@ -79,8 +79,8 @@ class WICK_API Tensor {
   /// kept as long as a tensor sees it. The layout must stay within [data, data + bytes).
   static Tensor from_foreign(void* data, Index bytes, DType dtype, const Layout& layout,
                              std::shared_ptr<const void> owner, bool read_only = false);
-  /// Samples of the standard normal / of the uniform distribution on [0, 1), from the process's
-  /// generator (see set_seed). The numbers do not depend on the thread count.
+  /// Samples of the standard normal / of the uniform distribution on [0, 1), from the thread's
+  /// current generator (see set_seed). The numbers do not depend on the thread count.
   static Tensor randn(const Dims& shape, DType dtype = DType::f32);
   static Tensor rand(const Dims& shape, DType dtype = DType::f32);
 
@@ -238,7 +238,7 @@ WICK_API void index_select_into(const Tensor& out, const Tensor& x, Index dim, c
 WICK_API void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b, f64 alpha = 1,
                           f64 beta = 0);
 
-/// The seed of the process's generator; the next random op starts its sequence anew.
+/// The seed of the current generator; the next random op starts its sequence anew.
 WICK_API void set_seed(std::uint64_t seed);
 WICK_API std::uint64_t get_seed();
 

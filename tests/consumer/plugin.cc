@@ -9,7 +9,7 @@ extern "C" __attribute__((visibility("default"))) int plugin_run() {
   const auto run = [&] { return ((x + x).matmul(x)).sum().item<double>(); };
   double sum = run();
   {
-    const wick::ContextScope hot;
+    const wick::HotPoolScope hot;
     sum += run();
   }
   wick::shutdown();

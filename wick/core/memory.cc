@@ -19,6 +19,7 @@
 #endif
 
 #include "wick/base/env.h"
+#include "wick/core/context.h"
 #include "wick/core/isa.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -150,7 +151,8 @@ class State {
                   str("wanted ", bytes, " bytes, no machine has as many"));
     const SizeClass size = size_class(bytes + kHeader);
     const Index used = reserve(size.bytes, bytes, op);
-    MemoryResource& from = resource();
+    MemoryResource* const scoped = current_context().memory;
+    MemoryResource& from = scoped != nullptr ? *scoped : resource();
     if (detail::Block* b = pop(size.number, from)) {
       hits_.fetch_add(1, std::memory_order_relaxed);
       note_peak(used);

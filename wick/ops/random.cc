@@ -105,13 +105,14 @@ void Generator::reseed(std::uint64_t seed) {
   next_.store(0, std::memory_order_relaxed);
 }
 
-Generator& default_generator() {
+Generator& current_generator() {
+  if (Generator* const scoped = current_context().generator) return *scoped;
   static Generator* const generator = new Generator;
   return *generator;
 }
 
-void set_seed(std::uint64_t seed) { default_generator().reseed(seed); }
-std::uint64_t get_seed() { return default_generator().seed(); }
+void set_seed(std::uint64_t seed) { current_generator().reseed(seed); }
+std::uint64_t get_seed() { return current_generator().seed(); }
 
 Tensor rand_uniform(const Dims& shape, DType dtype, Generator& generator) {
   return dispatch<Tensor>(dtype, "rand", [&]<Float T>(std::type_identity<T>) {
@@ -141,10 +142,10 @@ Tensor rand_normal(const Dims& shape, DType dtype, Generator& generator) {
 }
 
 Tensor Tensor::rand(const Dims& shape, DType dtype) {
-  return rand_uniform(shape, dtype, default_generator());
+  return rand_uniform(shape, dtype, current_generator());
 }
 Tensor Tensor::randn(const Dims& shape, DType dtype) {
-  return rand_normal(shape, dtype, default_generator());
+  return rand_normal(shape, dtype, current_generator());
 }
 
 }  // namespace wick

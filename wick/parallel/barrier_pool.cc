@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::microseconds;
 constexpr microseconds kSpin{50};      // between regions
-constexpr microseconds kHotSpin{200};  // in a ContextScope
+constexpr microseconds kHotSpin{200};  // in a HotPoolScope
 constexpr microseconds kShortSpin{5};  // where threads outnumber cores
 
 /// What a worker is told or says. Only the worker leaves kIdle for kParked and kReady for kBusy;

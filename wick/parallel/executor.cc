@@ -79,23 +79,31 @@ void SerialExecutor::run_ranks(int ranks, FunctionRef<void(int)> f) {
   for (int rank = 0; rank < ranks; ++rank) f(rank);
 }
 
-ExecutorScope::ExecutorScope(Executor& executor) : outer_(thread_state().executor) {
+namespace {
+
+Context with_executor(Executor& executor) {
   make_room_for(executor);
-  thread_state().executor = &executor;
+  Context context = current_context();
+  context.executor = &executor;
+  return context;
 }
 
-ExecutorScope::~ExecutorScope() { thread_state().executor = outer_; }
+}  // namespace
+
+ExecutorScope::ExecutorScope(Executor& executor) : scope_(with_executor(executor)) {}
+
+ExecutorScope::~ExecutorScope() = default;
 
 Executor& current_executor() {
   const ThreadState& state = thread_state();
   if (state.regions > 0) return serial_executor();
-  if (state.executor != nullptr) return *state.executor;
+  if (Executor* const executor = current_context().executor) return *executor;
   return state.contexts > 0 ? barrier_executor() : default_executor();
 }
 
 Executor& short_executor() {
-  const ThreadState& state = thread_state();
-  if (state.regions > 0 || state.executor != nullptr) return current_executor();
+  if (thread_state().regions > 0 || current_context().executor != nullptr)
+    return current_executor();
   return barrier_executor();
 }
 
@@ -116,14 +124,14 @@ void parallel_for(Index n, Index grain, FunctionRef<void(Index, Index)> f) {
   });
 }
 
-ContextScope::ContextScope() {
+HotPoolScope::HotPoolScope() {
   ThreadState& state = thread_state();
-  hot_ = state.contexts == 0 && state.executor == nullptr && state.regions == 0;
+  hot_ = state.contexts == 0 && current_context().executor == nullptr && state.regions == 0;
   if (hot_) heat_workers(true);
   ++state.contexts;
 }
 
-ContextScope::~ContextScope() {
+HotPoolScope::~HotPoolScope() {
   --thread_state().contexts;
   if (hot_) heat_workers(false);
 }

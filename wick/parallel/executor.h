@@ -6,6 +6,7 @@
 #include "wick/base/checked.h"
 #include "wick/base/export.h"
 #include "wick/base/function_ref.h"
+#include "wick/core/context.h"
 
 namespace wick {
 
@@ -46,8 +47,8 @@ class WICK_API SerialExecutor final : public Executor {
   void run_ranks(int ranks, FunctionRef<void(int rank)> f) override;
 };
 
-/// While it lives, ops called by this thread run on `executor`. Scopes nest; the executor must
-/// outlive the scope.
+/// While it lives, ops called by this thread run on `executor`: a ContextScope that changes nothing
+/// else. Scopes nest; the executor must outlive the scope.
 class WICK_API ExecutorScope {
  public:
   explicit ExecutorScope(Executor& executor);
@@ -56,7 +57,7 @@ class WICK_API ExecutorScope {
   ExecutorScope& operator=(const ExecutorScope&) = delete;
 
  private:
-  Executor* outer_;
+  ContextScope scope_;
 };
 
 /// The executor ops of this thread run on: a serial one inside a region, else the one of the
@@ -98,22 +99,22 @@ WICK_API void shutdown();
 
 /// While it lives, ops called by this thread run on the barrier pool, whose workers wait hot: each
 /// op costs one signal and one barrier. An ExecutorScope, around it or inside, has precedence.
-class WICK_API ContextScope {
+class WICK_API HotPoolScope {
  public:
-  ContextScope();
-  ~ContextScope();
-  ContextScope(const ContextScope&) = delete;
-  ContextScope& operator=(const ContextScope&) = delete;
+  HotPoolScope();
+  ~HotPoolScope();
+  HotPoolScope(const HotPoolScope&) = delete;
+  HotPoolScope& operator=(const HotPoolScope&) = delete;
 
  private:
   bool hot_;
 };
 
-/// Runs f in a ContextScope and returns its result. For a stretch of many ops, such as a model's
+/// Runs f in a HotPoolScope and returns its result. For a stretch of many ops, such as a model's
 /// forward pass. Calls nest; exceptions pass through.
 template <class F>
 decltype(auto) with_context(F&& f) {
-  const ContextScope scope;
+  const HotPoolScope scope;
   return std::forward<F>(f)();
 }
 

@@ -7,12 +7,10 @@
 
 namespace wick {
 
-/// The state of one thread: which executor is in force and what surrounds the call. The process
-/// defaults behind it are the thread counts and the two pools.
+/// What surrounds a call on this thread; the executor in force is in its Context.
 struct ThreadState {
-  Executor* executor = nullptr;  ///< of the innermost ExecutorScope
-  int contexts = 0;              ///< ContextScopes around
-  int regions = 0;               ///< regions this thread is a rank of
+  int contexts = 0;  ///< HotPoolScopes around
+  int regions = 0;   ///< regions this thread is a rank of
 };
 
 ThreadState& thread_state();
@@ -25,7 +23,7 @@ Executor& barrier_executor();
 /// An ExecutorScope begins: only one set of threads may spin, so ours sleep if another comes.
 void make_room_for(const Executor& executor);
 
-/// A ContextScope begins (true) or ends on a thread that had none.
+/// A HotPoolScope begins (true) or ends on a thread that had none.
 void heat_workers(bool on);
 
 }  // namespace wick
