@@ -4,14 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "tests/all_isas.h"
+#include "tests/parallel/std_thread_pool.h"
 #include "wick/core/convert.h"
 #include "wick/kernels/gemm.h"
 
@@ -19,22 +20,6 @@ namespace wick {
 namespace {
 
 using testing::for_each_isa;
-
-/// An executor of plain threads, as an application may bring one.
-class PlainThreads final : public Executor {
- public:
-  explicit PlainThreads(int threads) : threads_(threads) {}
-  int threads() const override { return threads_; }
-
- private:
-  void run_ranks(int ranks, FunctionRef<void(int rank)> f) override {
-    std::vector<std::thread> workers;
-    for (int r = 1; r < ranks; ++r) workers.emplace_back([f, r] { f(r); });
-    f(0);
-    for (auto& w : workers) w.join();
-  }
-  int threads_;
-};
 
 /// Whether the instruction set in force fuses multiply and add.
 bool has_fma() {
@@ -213,7 +198,7 @@ GemmTuning random_tuning(std::mt19937& rng, Index mr, Index nr) {
 template <class T, class Out = T>
 void random_cases(unsigned seed, int count) {
   std::mt19937 rng(seed);
-  PlainThreads threads(2);
+  StdThreadPool threads(2);
   SerialExecutor serial;
   const auto table = kernels::gemm<T>();
   const f64 alphas[] = {1, 1, 1, 2, -3, 0.5}, betas[] = {0, 0, 0, 1, -2, 0.25};
@@ -269,7 +254,7 @@ TEST(Gemm, ThreadCounts) {
   for_each_isa([] {
     for (const int threads : {1, 2, 3, 8}) {
       std::mt19937 rng(4);
-      PlainThreads executor(threads);
+      StdThreadPool executor(threads);
       for (const auto& [m, n, k] : {std::array<Index, 3>{1, 900, 800},
                                     {130, 140, 800},
                                     {700, 1, 700},
@@ -341,7 +326,7 @@ TEST(Gemm, BatchIsManyProducts) {
     std::mt19937 rng(6);
     for (const int threads : {1, 2, 3, 8})
       for (const Index k : {5, 40, 900}) {
-        PlainThreads executor(threads);
+        StdThreadPool executor(threads);
         const Index m = 6, n = 37, outer = 3, inner = 4;
         std::vector<f32> a(static_cast<std::size_t>(inner * m * k)),
             b(static_cast<std::size_t>(outer * k * n)),

@@ -80,16 +80,16 @@ struct Gemm {
   using Acc = GemmAcc<T>;
   Index mr;  ///< most rows of a strip of A
   Index nr;  ///< columns of a panel of B
-  /// out[p * width + i] = src[i * lane + p * step] for i < lanes, 0 for lanes <= i < width, p < k.
-  /// Packs a strip of A (width == lanes <= mr) or a panel of B (width == nr).
+  /// out[p * width + i] = src[i * lane + p * step] for i < lanes, anything for lanes <= i < width,
+  /// p < k. Packs a strip of A (width == lanes <= mr) or a panel of B (width == nr). May write up to
+  /// kGemmSlack elements past the last row.
   void (*pack)(const T* src, Index lane, Index step, Index lanes, Index width, Index k, Acc* out);
-  /// Packed strips and panels are written and read up to this many elements past their end.
   void (*block)(const GemmBlock<Acc>& g);
   /// GemmFinish::apply for results of type T, and of type Acc.
   decltype(GemmFinish<Acc>::apply) finish, finish_wide;
 };
 
-/// Elements that `pack` may write past the end of its last row (what is there is lost).
+/// Elements past its last row that Gemm<T>::pack may write.
 inline constexpr Index kGemmSlack = 16;
 
 /// The functions for this CPU. Look them up once per op; never keep them in a static, so that tests

@@ -14,6 +14,7 @@
 #include "hwy/highway.h"
 #include "wick/core/convert.h"
 #include "wick/kernels/gemm.h"
+#include "wick/kernels/gemm_transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wick::kernels {
@@ -58,36 +59,6 @@ HWY_INLINE void GemmWidenRun(const T* HWY_RESTRICT from, Index n, Acc* HWY_RESTR
   for (; i < n; ++i) to[i] = GemmWiden<Acc>(from[i]);
 }
 
-/// Four lanes (two of 64 bits) of src, `step` 1, for as many steps: transposed in registers and
-/// stored as rows of out. Lanes from `lanes` on are zero.
-template <class Acc>
-HWY_INLINE void GemmPackSquare(const Acc* HWY_RESTRICT src, Index lane, Index lanes, Index width,
-                               Acc* HWY_RESTRICT out) {
-  const hn::CappedTag<Acc, 16 / sizeof(Acc)> d;
-  if constexpr (sizeof(Acc) == 8) {
-    const auto r0 = hn::LoadU(d, src);
-    const auto r1 = lanes > 1 ? hn::LoadU(d, src + lane) : hn::Zero(d);
-    hn::StoreU(hn::InterleaveLower(d, r0, r1), d, out);
-    hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, out + width);
-  } else {
-    const hn::Repartition<std::uint64_t, decltype(d)> wide;
-    const auto r0 = hn::LoadU(d, src);
-    const auto r1 = lanes > 1 ? hn::LoadU(d, src + lane) : hn::Zero(d);
-    const auto r2 = lanes > 2 ? hn::LoadU(d, src + 2 * lane) : hn::Zero(d);
-    const auto r3 = lanes > 3 ? hn::LoadU(d, src + 3 * lane) : hn::Zero(d);
-    const auto lower01 = hn::BitCast(wide, hn::InterleaveLower(d, r0, r1));
-    const auto lower23 = hn::BitCast(wide, hn::InterleaveLower(d, r2, r3));
-    const auto upper01 = hn::BitCast(wide, hn::InterleaveUpper(d, r0, r1));
-    const auto upper23 = hn::BitCast(wide, hn::InterleaveUpper(d, r2, r3));
-    const auto put = [&](auto v, Index row)
-                         HWY_ATTR { hn::StoreU(hn::BitCast(d, v), d, out + row * width); };
-    put(hn::InterleaveLower(wide, lower01, lower23), 0);
-    put(hn::InterleaveUpper(wide, lower01, lower23), 1);
-    put(hn::InterleaveLower(wide, upper01, upper23), 2);
-    put(hn::InterleaveUpper(wide, upper01, upper23), 3);
-  }
-}
-
 /// Lanes next to each other in memory: rows are copied.
 template <class Acc>
 HWY_INLINE void GemmPackRows(const Acc* HWY_RESTRICT src, Index step, Index lanes, Index width,
@@ -125,18 +96,21 @@ template <class Acc>
 HWY_INLINE void GemmPackSame(const Acc* HWY_RESTRICT src, Index lane, Index step, Index lanes,
                              Index width, Index k, Acc* HWY_RESTRICT out) {
   if (lane == 1) return GemmPackRows(src, step, lanes, width, k, out);
-  constexpr Index kSide = 16 / sizeof(Acc);
+  const hn::ScalableTag<Acc> d;
+  const auto side = static_cast<Index>(hn::Lanes(d));
   Index p = 0;
   if (step == 1) {
-    const Index last = (lanes - 1) / kSide * kSide;
-    for (; p + kSide <= k; p += kSide) {
-      Acc* to = out + p * width;
-      for (Index i = width - 1; i >= lanes; --i)
-        for (Index q = 0; q < kSide; ++q) to[q * width + i] = 0;
-      // The last square first: what it writes past its row is the start of the next.
-      GemmPackSquare(src + p + last * lane, lane, lanes - last, width, to + last);
-      for (Index i = 0; i < last; i += kSide)
-        GemmPackSquare(src + p + i * lane, lane, kSide, width, to + i);
+    const Index last = (width - 1) / side * side;
+    for (; p + side <= k; p += side) {
+      // The last square first: what it writes past its rows is the start of the next ones.
+      for (Index i = last; i >= 0; i -= side) {
+        Acc* to = out + p * width + i;
+        if (i < lanes) {
+          TransposeSquare(d, src + p + i * lane, lane, std::min(side, lanes - i), width, to);
+        } else {
+          for (Index q = 0; q < side; ++q) std::fill_n(to + q * width, side, Acc{0});
+        }
+      }
     }
   }
   for (; p < k; ++p) {

@@ -25,13 +25,14 @@ bool shares_elements(Index m, Index n, Index row, Index col) {
   return std::abs(col) / x < m && std::abs(row) / x < n;
 }
 
-/// The reach of a matrix must fit into an Index.
+/// The reach of a matrix in bytes must fit into an Index.
 void check_reach(const char* name, Index rows, Index cols, Index row, Index col) {
   constexpr Index kMost = Index{1} << 62;
   if (row < -kMost || row > kMost || col < -kMost || col > kMost)
     throw Error(ErrorKind::overflow, "gemm", str("strides of ", name, " out of range"));
-  checked_add(checked_mul(rows - 1, std::abs(row), "gemm", name),
-              checked_mul(cols - 1, std::abs(col), "gemm", name), "gemm", name);
+  const Index reach = checked_add(checked_mul(rows - 1, std::abs(row), "gemm", name),
+                                  checked_mul(cols - 1, std::abs(col), "gemm", name), "gemm", name);
+  checked_mul(reach, 16, "gemm", name);
 }
 
 template <class T, class Out>
