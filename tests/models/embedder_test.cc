@@ -42,7 +42,8 @@ f64 largest_difference(const Tensor& a, const Tensor& b) {
 TEST_F(EmbedderTest, AgreesWithPyTorch) {
   const std::vector<std::string> texts = golden_texts();
   ASSERT_EQ(texts.size(), 50U);
-  const Tensor want = SafeTensors::open(data_file("minilm_golden.safetensors")).tensor("embeddings");
+  const Tensor want =
+      SafeTensors::open(data_file("minilm_golden.safetensors")).tensor("embeddings");
   const Tensor got = embedder().embed(texts);
   ASSERT_EQ(got.shape(), want.shape());
   EXPECT_LE(largest_difference(got, want), 1e-5);
@@ -59,7 +60,8 @@ TEST_F(EmbedderTest, OneAndManyGiveTheSameBits) {
   const auto width = static_cast<std::size_t>(embedder().size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto one = embedder().embed(std::span(texts).subspan(i, 1)).to_vector<f32>();
-    EXPECT_TRUE(std::equal(one.begin(), one.end(), all.begin() + static_cast<std::ptrdiff_t>(i * width)))
+    EXPECT_TRUE(
+        std::equal(one.begin(), one.end(), all.begin() + static_cast<std::ptrdiff_t>(i * width)))
         << texts[i];
   }
   std::vector<std::string> reversed(texts.rbegin(), texts.rend());
@@ -92,7 +94,8 @@ TEST_F(EmbedderTest, ReadInsteadOfMapped) {
 /// A tiny model with random weights, as a folder on disk.
 class SmallModelTest : public ::testing::Test {
  protected:
-  SmallModelTest() : config_(nlohmann::json::parse(R"({
+  SmallModelTest()
+      : config_(nlohmann::json::parse(R"({
       "model_type": "bert", "hidden_act": "gelu", "vocab_size": 8, "hidden_size": 4,
       "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8,
       "max_position_embeddings": 16, "type_vocab_size": 2, "layer_norm_eps": 1e-12})")) {
@@ -109,7 +112,8 @@ class SmallModelTest : public ::testing::Test {
     weights_["embeddings.token_type_embeddings.weight"] = Tensor::randn({2, 4});
     norm("embeddings.LayerNorm");
     const std::string layer = "encoder.layer.0.";
-    for (const char* part : {"query", "key", "value"}) linear(layer + "attention.self." + part, 4, 4);
+    for (const char* part : {"query", "key", "value"})
+      linear(layer + "attention.self." + part, 4, 4);
     linear(layer + "attention.output.dense", 4, 4);
     linear(layer + "intermediate.dense", 8, 4);
     linear(layer + "output.dense", 4, 8);
@@ -159,8 +163,8 @@ TEST_F(SmallModelTest, WrongWeightsAreNamed) {
 }
 
 TEST_F(SmallModelTest, SizesOfConfigMustMatch) {
-  for (const char* key : {"hidden_size", "vocab_size", "intermediate_size", "max_position_embeddings",
-                          "type_vocab_size", "num_hidden_layers"}) {
+  for (const char* key : {"hidden_size", "vocab_size", "intermediate_size",
+                          "max_position_embeddings", "type_vocab_size", "num_hidden_layers"}) {
     const auto config = config_;
     config_[key] = config[key].get<int>() * 2;
     EXPECT_NE(failure(), "no error") << key;
@@ -177,7 +181,8 @@ TEST_F(SmallModelTest, IdsAndLengthsAreChecked) {
   (void)load();
   const auto config = BertConfig::load(folder_.path() / "config.json");
   const Bert bert(config, SafeTensors::open(folder_.path() / "model.safetensors"));
-  const std::vector<std::vector<std::uint32_t>> outside{{0, 8}}, longer{std::vector<std::uint32_t>(17, 1)};
+  const std::vector<std::vector<std::uint32_t>> outside{{0, 8}},
+      longer{std::vector<std::uint32_t>(17, 1)};
   EXPECT_THROW((void)bert.forward(PackedTokens(outside)), Error);
   EXPECT_THROW((void)bert.forward(PackedTokens(longer)), Error);
   const std::vector<std::vector<std::uint32_t>> empty{{}, {1}};
