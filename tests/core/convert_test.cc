@@ -211,9 +211,10 @@ void check_packed(int width) {
         // Low bits first: the code starts at bit place * width.
         std::uint64_t bits = 0;
         std::memcpy(&bits, data.data(), 8);
-        if ((place + 1) * width <= 64)
+        if ((place + 1) * width <= 64) {
           ASSERT_EQ(bits >> (place * width) & static_cast<std::uint64_t>(codes - 1),
                     static_cast<std::uint64_t>(code));
+        }
       }
 }
 

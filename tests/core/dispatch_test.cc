@@ -30,7 +30,9 @@ TEST(DType, NamesBitsAndKinds) {
     ints += is_int(t) ? 1 : 0;
     dispatch(t, "test", [&]<class T>(std::type_identity<T>) {
       EXPECT_EQ(dtype_of<T>, t);
-      if (bits(t) % 8 == 0) EXPECT_EQ(static_cast<int>(sizeof(T)) * 8, bits(t));
+      if (bits(t) % 8 == 0) {
+        EXPECT_EQ(static_cast<int>(sizeof(T)) * 8, bits(t));
+      }
       EXPECT_EQ(is_raw(t), Raw<T>);
       EXPECT_EQ(is_float(t), Float<T>);
       EXPECT_EQ(is_int(t), Int<T>);
