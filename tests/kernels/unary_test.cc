@@ -67,9 +67,9 @@ f64 bound(UnaryOp op) {
     case UnaryOp::erf:
     case UnaryOp::sigmoid: return kSingle ? 1 : 2;
     case UnaryOp::rsqrt: return 2;
-    case UnaryOp::silu: return kSingle ? 1 : 3;
-    case UnaryOp::gelu:
-    case UnaryOp::gelu_erf: return kSingle ? 1 : 5;
+    case UnaryOp::silu:
+    case UnaryOp::gelu: return kSingle ? 1 : 3;
+    case UnaryOp::gelu_erf: return kSingle ? 1 : 6;
     default: return 0.5;
   }
 }

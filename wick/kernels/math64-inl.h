@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementary functions on vectors of f64. kShort: good to about 33 bits, for results that are
-// rounded to f32; else within 2 ULP (gelu 4). Every argument is handled: signed zeros, subnormals,
+// rounded to f32; else as kernels/unary.h promises. Every argument is handled: signed zeros, subnormals,
 // overflow, infinities, NaN. Multiplications and additions are fused only where MulAdd is written,
 // so all sets with FMA give the same bits. Included once per instruction set.
 //
