@@ -36,8 +36,9 @@ void check_sums() {
   using C = Compute<T>;
   std::mt19937_64 engine(7);
   std::normal_distribution<float> draw;
-  for (const Index n : {0, 1, 2, 3, 7, 15, 16, 17, 100, 1023, 1024, 1025, 4096, 5000, 8192})
-    for (const Index cols : {1, 2, 3, 16, 37, 256})
+  for (const Index n : {0, 1, 3, 15, 16, 17, 100, 1023, 1025, 5000})
+    for (const Index cols : {1, 3, 37, 256}) {
+      if (n * cols > 200000) continue;
       for (const bool inner : {true, false}) {
         std::vector<T> x(static_cast<std::size_t>(n * cols));
         for (T& v : x) v = convert<T>(draw(engine));
@@ -57,6 +58,7 @@ void check_sums() {
           ASSERT_EQ(got[c], sum_in_order(column)) << n << " x " << cols << ", inner " << inner;
         }
       }
+    }
 }
 
 TEST(ReduceKernel, EveryIsaAddsInTheSameOrder) {

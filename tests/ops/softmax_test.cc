@@ -85,7 +85,7 @@ void check(const Tensor& x, Index dim) {
       const double e = std::exp(in[i + k * step] - max) / sum;
       const double l = in[i + k * step] - max - std::log(sum);
       // The shift x - max rounds too, to a part of its own size.
-      const double part = (4 + std::fabs(in[i + k * step] - max)) * inner;
+      const double part = (12 + std::fabs(in[i + k * step] - max)) * inner;
       ASSERT_NEAR(soft_out[i + k * step], e, (1.01 * unit + part) * e + tiny) << name(x.dtype());
       ASSERT_NEAR(log_out[i + k * step], l, 1.01 * unit * std::fabs(l) + 2 * part + tiny);
     }

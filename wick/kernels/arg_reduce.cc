@@ -37,11 +37,14 @@ HWY_INLINE auto RankOf(T x) {
   } else if constexpr (Int<T>) {
     return kMin ? ~static_cast<R>(x) : static_cast<R>(x);
   } else {
+    // Without branches, for the vectorizer.
     using K = KeyOf<T>;
     const auto bits = std::bit_cast<K>(x);
     const auto magnitude = static_cast<R>(bits & std::numeric_limits<K>::max());
-    const R rank = (bits < 0) != kMin ? -magnitude : magnitude;
-    return magnitude > R{largest_key<T>()} ? std::numeric_limits<R>::max() : rank;
+    const R sign = static_cast<R>(bits) >> (8 * sizeof(R) - 1);
+    const R flip = kMin ? ~sign : sign;
+    const R nan = -static_cast<R>(magnitude > R{largest_key<T>()});
+    return (((magnitude ^ flip) - flip) & ~nan) | (std::numeric_limits<R>::max() & nan);
   }
 }
 template <class T>
@@ -68,11 +71,21 @@ Best RunBest(Best best, const T* HWY_RESTRICT x, Index n, Index stride, Index fi
       }
     }
     if (i64{top} <= best.key) continue;
-    Index j = 0;
-    while (RankOf<T, kMin>(part[j * stride]) != top) ++j;
-    best = {i64{top}, first + i + j};
+    R place = kPart;  // of the first that is as good
+    for (Index j = 0; j < count; ++j) {
+      const R here = RankOf<T, kMin>(part[j * stride]) == top ? static_cast<R>(j) : R{kPart};
+      place = here < place ? here : place;
+    }
+    best = {i64{top}, first + i + Index{place}};
   }
   return best;
+}
+
+template <class R>
+HWY_INLINE void Challenge(R& best, R& index, R rank, R number) {
+  const bool better = rank > best;
+  best = better ? rank : best;
+  index = better ? number : index;
 }
 
 template <class T, bool kMin>
@@ -102,12 +115,12 @@ void ArgBest(Best* out, const T* x, const ReduceLoop& loop) {
     cursor.next(1, &offset);
     const T* HWY_RESTRICT row = x + offset;
     const auto number = static_cast<R>(at - loop.begin);
-    const Index stride = loop.col_stride;
-    for (Index c = 0; c < loop.cols; ++c) {
-      const R rank = RankOf<T, kMin>(row[c * stride]);
-      const bool better = rank > best[c];
-      best[c] = better ? rank : best[c];
-      index[c] = better ? number : index[c];
+    if (loop.col_stride == 1) {
+      for (Index c = 0; c < loop.cols; ++c)
+        Challenge<R>(best[c], index[c], RankOf<T, kMin>(row[c]), number);
+    } else {
+      for (Index c = 0; c < loop.cols; ++c)
+        Challenge<R>(best[c], index[c], RankOf<T, kMin>(row[c * loop.col_stride]), number);
     }
   }
   for (Index c = 0; c < loop.cols; ++c) out[c] = {i64{best[c]}, loop.begin + Index{index[c]}};

@@ -19,6 +19,15 @@ HWY_BEFORE_NAMESPACE();
 namespace wick::kernels {
 namespace HWY_NAMESPACE {
 
+/// What goes through the stack at a time where elements do not lie side by side.
+inline constexpr std::size_t kLinePart = 256;
+
+/// to[i] = x[i * stride], as it is.
+template <class T>
+HWY_INLINE void Collect(T* HWY_RESTRICT to, const T* HWY_RESTRICT x, std::size_t n, Index stride) {
+  for (std::size_t i = 0; i < n; ++i) to[i] = x[static_cast<Index>(i) * stride];
+}
+
 /// to[i] = x[i * stride]; the rest of the last vector becomes 0.
 template <class T>
 HWY_INLINE void Gather(Compute<T>* HWY_RESTRICT to, const T* HWY_RESTRICT x, std::size_t n,
@@ -29,29 +38,33 @@ HWY_INLINE void Gather(Compute<T>* HWY_RESTRICT to, const T* HWY_RESTRICT x, std
   std::size_t i = 0;
   if (stride == 1)
     for (; i + lanes <= n; i += lanes) hn::StoreU(L::Load(d, x + i), d, to + i);
-  for (; i < n; i += lanes) {
-    T part[hn::MaxLanes(d)] = {};
-    const std::size_t count = std::min(lanes, n - i);
-    for (std::size_t j = 0; j < count; ++j) part[j] = x[static_cast<Index>(i + j) * stride];
-    hn::StoreU(L::Load(d, part), d, to + i);
+  T part[kLinePart];
+  for (; i < n; i += kLinePart) {
+    const std::size_t count = std::min(kLinePart, n - i);
+    const std::size_t whole = (count + lanes - 1) / lanes * lanes;
+    Collect(part, x + static_cast<Index>(i) * stride, count, stride);
+    std::fill(part + count, part + whole, T{});
+    for (std::size_t j = 0; j < whole; j += lanes) hn::StoreU(L::Load(d, part + j), d, to + i + j);
   }
 }
 
-/// y[i * stride] = f(d, from[i], i), vector by vector. The last one may read past n.
+/// y[i * stride] = f(d, from[i], i), vector by vector. The last one may read past n. `from`
+/// may be y where that is contiguous.
 template <class T, class F>
-HWY_INLINE void Emit(T* HWY_RESTRICT y, Index stride, const Compute<T>* HWY_RESTRICT from,
-                     std::size_t n, F f) {
+HWY_INLINE void Emit(T* y, Index stride, const Compute<T>* from, std::size_t n, F f) {
   using L = Lanes<T>;
   const typename L::D d;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
   if (stride == 1)
     for (; i + lanes <= n; i += lanes) L::Store(d, f(d, hn::LoadU(d, from + i), i), y + i);
-  for (; i < n; i += lanes) {
-    T part[hn::MaxLanes(d)];
-    L::Store(d, f(d, hn::LoadU(d, from + i), i), part);
-    const std::size_t count = std::min(lanes, n - i);
-    for (std::size_t j = 0; j < count; ++j) y[static_cast<Index>(i + j) * stride] = part[j];
+  T part[kLinePart];
+  for (; i < n; i += kLinePart) {
+    const std::size_t count = std::min(kLinePart, n - i);
+    for (std::size_t j = 0; j < count; j += lanes)
+      L::Store(d, f(d, hn::LoadU(d, from + i + j), i + j), part + j);
+    T* to = y + static_cast<Index>(i) * stride;
+    for (std::size_t j = 0; j < count; ++j) to[static_cast<Index>(j) * stride] = part[j];
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstdlib>
 #include <limits>
 #include <tuple>
@@ -35,41 +36,53 @@ template <class D, class V>
 HWY_INLINE V MaxOrNaN(D, V so_far, V x) {
   return hn::IfThenElse(hn::Or(hn::Gt(x, so_far), hn::IsNaN(x)), x, so_far);
 }
+/// The maximum of n > 0 elements; -0 counts as +0. Reads whole vectors.
 template <class C>
-HWY_INLINE C MaxOrNaN(C so_far, C x) {
-  return x > so_far || x != x ? x : so_far;
-}
-
-/// The maximum of n > 0 elements; -0 counts as +0.
-template <class C>
-HWY_INLINE C LineMax(const C* HWY_RESTRICT x, std::size_t n) {
+HWY_INLINE C LineMax(const C* x, std::size_t n) {
   const hn::ScalableTag<C> d;
   constexpr std::size_t kN = hn::MaxLanes(d);
   constexpr std::size_t kParts = 4;
-  constexpr C kLowest = -std::numeric_limits<C>::infinity();
+  const auto lowest = hn::Set(d, -std::numeric_limits<C>::infinity());
   hn::Vec<decltype(d)> top[kParts];
-  for (auto& t : top) t = hn::Set(d, kLowest);
+  for (auto& t : top) t = lowest;
   std::size_t i = 0;
   for (; i + kParts * kN <= n; i += kParts * kN)
     for (std::size_t p = 0; p < kParts; ++p)
       top[p] = MaxOrNaN(d, top[p], hn::LoadU(d, x + i + p * kN));
   for (; i + kN <= n; i += kN) top[0] = MaxOrNaN(d, top[0], hn::LoadU(d, x + i));
+  if (i < n) {
+    const auto rest = hn::IfThenElse(hn::FirstN(d, n - i), hn::LoadU(d, x + i), lowest);
+    top[1] = MaxOrNaN(d, top[1], rest);
+  }
   const auto all = MaxOrNaN(d, MaxOrNaN(d, top[0], top[1]), MaxOrNaN(d, top[2], top[3]));
-  HWY_ALIGN C lanes[kN];
-  hn::Store(all, d, lanes);
-  C max = kLowest;
-  for (const C lane : lanes) max = MaxOrNaN(max, lane);
-  for (; i < n; ++i) max = MaxOrNaN(max, x[i]);
-  return max + C{0};
+  if (!hn::AllFalse(d, hn::IsNaN(all))) return std::numeric_limits<C>::quiet_NaN();
+  return hn::GetLane(hn::MaxOfLanes(d, all)) + C{0};
 }
 
-/// e[i] = e^(x[i] - max) by whole vectors; both have room for the last one.
+/// e[i] = e^(x[i] - max) for n <= kSumBlock elements by whole vectors, and the sum of them.
 template <class C>
-HWY_INLINE void ExpLine(C* e, const C* x, std::size_t n, C max) {
+HWY_INLINE C ExpBlock(C* e, const C* x, std::size_t n, C max) {
   const hn::ScalableTag<C> d;
+  constexpr std::size_t kN = hn::MaxLanes(d);
+  constexpr std::size_t kParts = kSumLanes<C> / kN;
   const auto shift = hn::Set(d, max);
-  for (std::size_t i = 0; i < n; i += hn::Lanes(d))
-    hn::StoreU(Exp(d, hn::Sub(hn::LoadU(d, x + i), shift)), d, e + i);
+  hn::Vec<decltype(d)> acc[kParts];
+  for (auto& part : acc) part = hn::Zero(d);
+  std::size_t i = 0;
+  for (; i + kSumLanes<C> <= n; i += kSumLanes<C>)
+    for (std::size_t p = 0; p < kParts; ++p) {
+      const auto v = Exp(d, hn::Sub(hn::LoadU(d, x + i + p * kN), shift));
+      hn::StoreU(v, d, e + i + p * kN);
+      acc[p] = hn::Add(acc[p], v);
+    }
+  for (std::size_t p = 0; i < n; ++p, i += kN) {
+    const auto v = Exp(d, hn::Sub(hn::LoadU(d, x + i), shift));
+    hn::StoreU(v, d, e + i);
+    acc[p] = hn::Add(acc[p], n - i < kN ? hn::IfThenElseZero(hn::FirstN(d, n - i), v) : v);
+  }
+  HWY_ALIGN C lanes[kSumLanes<C>];
+  for (std::size_t p = 0; p < kParts; ++p) hn::Store(acc[p], d, lanes + p * kN);
+  return TreeSum(lanes);
 }
 
 template <class T, bool kLog>
@@ -77,19 +90,19 @@ void SoftmaxLine(T* y, const T* x, const LineLoop& l, Compute<T>* buffer) {
   using C = Compute<T>;
   const auto n = static_cast<std::size_t>(l.n);
   HWY_ALIGN C block[kSumBlock];
-  Gather(buffer, x, n, l.x_step);
-  const C max = LineMax(buffer, n);
+  const C* from = buffer;
+  if constexpr (std::same_as<T, C>)
+    if (l.x_step == 1 && l.n % 16 == 0) from = x;  // whole vectors only
+  if (from == buffer) Gather(buffer, x, n, l.x_step);
+  const C max = LineMax(from, n);
   f64 total = 0;
-  for (std::size_t i = 0; i < n; i += kSumBlock) {
-    const std::size_t count = std::min(kSumBlock, n - i);
-    C* e = kLog ? block : buffer + i;
-    ExpLine(e, buffer + i, count, max);
-    total += static_cast<f64>(BlockSum(e, count, Identity()));
-  }
+  for (std::size_t i = 0; i < n; i += kSumBlock)
+    total += static_cast<f64>(
+        ExpBlock(kLog ? block : buffer + i, from + i, std::min(kSumBlock, n - i), max));
   const hn::ScalableTag<C> tag;
   const auto shift = hn::Set(tag, max);
   const auto scale = hn::Set(tag, static_cast<C>(kLog ? std::log(total) : 1.0 / total));
-  Emit(y, l.y_step, buffer, n, [&](auto, auto v, std::size_t) HWY_ATTR {
+  Emit(y, l.y_step, kLog ? from : buffer, n, [&](auto, auto v, std::size_t) HWY_ATTR {
     if constexpr (kLog)
       return hn::Sub(hn::Sub(v, shift), scale);
     else

@@ -20,10 +20,10 @@ template <Float T>
 SoftmaxFn<T> log_softmax();
 
 /// The most lines that are walked in step, and how many are for lines of n elements: a tile should
-/// fit the L2 cache.
+/// nearly fit the L2 cache.
 inline constexpr Index kSoftmaxLines = 256;
 constexpr Index softmax_tile(Index n) {
-  const Index lines = 65536 / (n + 1) / 16 * 16;
+  const Index lines = 262144 / (n + 1) / 16 * 16;
   return lines < 16 ? 16 : lines > kSoftmaxLines ? kSoftmaxLines : lines;
 }
 

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 
+#include "wick/kernels/line-inl.h"
 #include "wick/kernels/vec-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -121,15 +122,19 @@ HWY_INLINE void AddLine(Compute<T>* HWY_RESTRICT acc, const T* HWY_RESTRICT x, s
   using L = Lanes<T>;
   const typename L::D d;
   const std::size_t lanes = hn::Lanes(d);
+  const auto add = [&](std::size_t i, const T* from) HWY_ATTR {
+    hn::StoreU(hn::Add(hn::LoadU(d, acc + i), L::Load(d, from)), d, acc + i);
+  };
   std::size_t i = 0;
   if (stride == 1)
-    for (; i + lanes <= n; i += lanes)
-      hn::StoreU(hn::Add(hn::LoadU(d, acc + i), L::Load(d, x + i)), d, acc + i);
-  for (; i < n; i += lanes) {
-    T part[hn::MaxLanes(d)] = {};
-    for (std::size_t j = 0; j < std::min(lanes, n - i); ++j)
-      part[j] = x[static_cast<Index>(i + j) * stride];
-    hn::StoreU(hn::Add(hn::LoadU(d, acc + i), L::Load(d, part)), d, acc + i);
+    for (; i + lanes <= n; i += lanes) add(i, x + i);
+  T part[kLinePart];
+  for (; i < n; i += kLinePart) {
+    const std::size_t count = std::min(kLinePart, n - i);
+    const std::size_t whole = (count + lanes - 1) / lanes * lanes;
+    Collect(part, x + static_cast<Index>(i) * stride, count, stride);
+    std::fill(part + count, part + whole, T{});
+    for (std::size_t j = 0; j < whole; j += lanes) add(i + j, part + j);
   }
 }
 
