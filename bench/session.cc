@@ -12,6 +12,8 @@
 namespace wick::bench {
 namespace {
 
+constexpr double kQuickSeconds = 16;
+
 /// A quarter of what wick may use, at most 4 GiB.
 Index most_memory() { return std::min(memory_stats().limit / 4, Index{4} << 30); }
 
@@ -43,8 +45,12 @@ Session::~Session() { set_num_threads(threads_); }
 
 Pace Session::pace() const {
   Pace pace;
-  if (quick()) pace.most_batches = 30;
-  if (quick()) pace.most_seconds = 0.3;
+  if (quick()) {
+    // What is left of the time, for what is left to do.
+    const double left = kQuickSeconds - (steady_seconds() - start_);
+    pace.most_batches = 30;
+    pace.most_seconds = std::clamp(left / std::max(expected_ - runs_, 1), 0.02, 0.3);
+  }
   if (settings_.budget > 0) pace.most_seconds = settings_.budget;
   if (settings_.budget > 0)
     pace.batch_seconds = std::min(pace.batch_seconds, settings_.budget / 10);

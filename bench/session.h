@@ -80,6 +80,7 @@ class Session {
   MachineLimits limits_;
   std::vector<Row> rows_;
   int expected_ = 0, runs_ = 0;
+  double start_ = steady_seconds();
 };
 
 /// A part of `wick bench`: a table of cases and how to run them.

@@ -21,7 +21,9 @@
 namespace wick::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 #if defined(__linux__)
 void pin(int thread, const int* first, const int* last) {
@@ -98,9 +100,13 @@ Team::~Team() {
   for (std::thread& t : workers_) t.join();
 }
 
-void Team::start_together(int threads) {
+void Team::call(int rank, int threads, const FunctionRef<void(int)>& f) {
   ready_.fetch_add(1);
   while (ready_.load() < threads) std::this_thread::yield();
+  Times& times = times_[static_cast<std::size_t>(rank)];
+  times.start = seconds();
+  f(rank);
+  times.end = seconds();
 }
 
 void Team::work(int rank) {
@@ -118,8 +124,7 @@ void Team::work(int rank) {
     const auto* job = job_;
     const int threads = wanted_;
     lock.unlock();
-    start_together(threads);
-    (*job)(rank);
+    call(rank, threads, *job);
     lock.lock();
     if (--running_ == 0) done_.notify_one();
   }
@@ -135,14 +140,16 @@ double Team::run(int threads, FunctionRef<void(int rank)> f) {
     running_ = threads - 1;
     ++number_;
     ready_ = 0;
+    times_.assign(static_cast<std::size_t>(threads), {});
   }
   if (threads > 1) wake_.notify_all();
-  start_together(threads);
-  const auto start = Clock::now();
-  f(0);
+  call(0, threads, f);
   std::unique_lock lock(mutex_);
   done_.wait(lock, [&] { return running_ == 0; });
-  return std::chrono::duration<double>(Clock::now() - start).count();
+  Times whole = times_.front();
+  for (const Times& t : times_)
+    whole = {std::min(whole.start, t.start), std::max(whole.end, t.end)};
+  return whole.end - whole.start;
 }
 
 }  // namespace wick::bench

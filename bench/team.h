@@ -42,12 +42,12 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   /// Calls f(rank) for each rank in [0, threads), all at once, rank 0 on the calling thread, and
-  /// returns the seconds from the common start until the last is done.
+  /// returns the seconds from when the first starts until the last is done.
   double run(int threads, FunctionRef<void(int rank)> f);
 
  private:
   void work(int rank);
-  void start_together(int threads);
+  void call(int rank, int threads, const FunctionRef<void(int)>& f);
 
   const std::vector<int>& cpus_;
   std::vector<std::thread> workers_;
@@ -59,6 +59,10 @@ class Team {
   long number_ = 0;  ///< of the run
   bool stop_ = false;
   std::atomic<int> ready_{0};
+  struct Times {
+    double start = 0, end = 0;
+  };
+  std::vector<Times> times_;  ///< of each rank: a thread that got no CPU must not hide its share
 };
 
 }  // namespace wick::bench

@@ -24,6 +24,14 @@ Json gather() {
   Json caches = Json::array();
   for (const CacheLevel& c : cpu.caches)
     caches.push_back({{"level", c.level}, {"bytes", c.bytes}, {"instances", c.instances}});
+  Json engines = Json::array();
+  for (const BlasInfo& b : blas_engines())
+    engines.push_back({{"engine", name(b.engine)},
+                       {"built", b.built},
+                       {"found", b.found},
+                       {"path", b.path},
+                       {"version", b.version},
+                       {"note", b.note}});
   return {
       {"version", WICK_VERSION},
       {"cpu", cpu.name},
@@ -37,6 +45,7 @@ Json gather() {
       {"caches", caches},
       {"quota", machine.quota ? Json(*machine.quota) : Json()},
       {"threads", {{"default", num_threads()}, {"barrier", num_barrier_threads()}}},
+      {"blas", {{"chosen", name(blas())}, {"engines", engines}}},
       {"memory",
        {{"limit", memory.limit},
         {"in_use", memory.in_use},
