@@ -166,8 +166,8 @@ Error error_of(F&& f) {
 }  // namespace wick::testing
 
 /// The statement throws a wick::Error of this kind.
-#define EXPECT_ERROR(statement, wanted)                                                  \
-  do {                                                                                   \
-    const wick::Error error_ = wick::testing::error_of([&] { (void)(statement); });      \
+#define EXPECT_ERROR(statement, wanted)                                                         \
+  do {                                                                                          \
+    const wick::Error error_ = wick::testing::error_of([&] { (void)(statement); });             \
     EXPECT_EQ(wick::name(error_.kind()), wick::name(wick::ErrorKind::wanted)) << error_.what(); \
   } while (false)

@@ -192,10 +192,10 @@ TEST(Half, MxFormats) {
   EXPECT_EQ(decode(small::kF6E3M2, 0x1F), 28.0F);
   EXPECT_EQ(decode(small::kF6E3M2, 0x01), 0.0625F);
   EXPECT_EQ(decode(small::kF6E3M2, 0x04), 0.25F);
-  EXPECT_EQ(encode(small::kF4E2M1, 5.0F), 6U);    // tie between 4 and 6: even
-  EXPECT_EQ(encode(small::kF4E2M1, 2.5F), 4U);    // tie between 2 and 3: even
-  EXPECT_EQ(encode(small::kF4E2M1, 0.25F), 0U);   // tie between 0 and 0.5: even
-  EXPECT_EQ(encode(small::kF4E2M1, 0.75F), 2U);   // tie between 0.5 and 1: even
+  EXPECT_EQ(encode(small::kF4E2M1, 5.0F), 6U);   // tie between 4 and 6: even
+  EXPECT_EQ(encode(small::kF4E2M1, 2.5F), 4U);   // tie between 2 and 3: even
+  EXPECT_EQ(encode(small::kF4E2M1, 0.25F), 0U);  // tie between 0 and 0.5: even
+  EXPECT_EQ(encode(small::kF4E2M1, 0.75F), 2U);  // tie between 0.5 and 1: even
   EXPECT_EQ(encode(small::kF4E2M1, -100.0F), 15U);
   EXPECT_EQ(encode(small::kF6E3M2, 29.0F), 0x1FU);
   EXPECT_EQ(encode(small::kF6E2M3, kInf), 0x1FU);
@@ -219,7 +219,8 @@ TEST(Half, RoundToOddThenNearestIsOneRounding) {
       }
     }
     for (int i = 0; i < 20000; ++i) {
-      const auto x = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(random())));
+      const auto x =
+          static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(random())));
       if (std::isfinite(x)) check(x * 1.0000000001);
     }
     for (const double x : {1e300, 1e-300, 4e-46, 1e-45, 3.4028235677973366e38, 5e-324}) {

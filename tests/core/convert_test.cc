@@ -47,8 +47,7 @@ To nearest(long double x) {
   }
   const long double below = value(low);
   if (low == largest && !kFormat<To>.has_infinity) return code(largest);
-  const long double above =
-      low == largest ? below + (below - value(largest - 1)) : value(low + 1);
+  const long double above = low == largest ? below + (below - value(largest - 1)) : value(low + 1);
   const bool up = a - below > above - a || (a - below == above - a && low % 2 == 1);
   return code(low + (up ? 1 : 0));
 }
@@ -99,7 +98,8 @@ std::vector<T> edges() {
     for (int bit = 2; bit < static_cast<int>(sizeof(T)) * 8; ++bit)
       for (int low = 0; low < bit; ++low)
         for (const int more : {-1, 0, 1}) {
-          const auto x = static_cast<std::uint64_t>((std::uint64_t{1} << bit) + (std::uint64_t{1} << low));
+          const auto x =
+              static_cast<std::uint64_t>((std::uint64_t{1} << bit) + (std::uint64_t{1} << low));
           all.push_back(static_cast<T>(x + static_cast<std::uint64_t>(static_cast<i64>(more))));
           all.push_back(static_cast<T>(0 - x + static_cast<std::uint64_t>(static_cast<i64>(more))));
         }
@@ -111,8 +111,16 @@ std::vector<T> edges() {
   } else {
     using L = std::numeric_limits<T>;
     const T inf = L::infinity();
-    std::vector<T> seeds{0, L::denorm_min(), L::min(), L::max(), inf, L::quiet_NaN(), T(0.5), 1,
-                         T(1.5), T(2.5), T(255.9), 300, 448, 464, 465, 65504, 65520, T(1e-8), T(1e30)};
+    std::vector<T> seeds{0,        L::denorm_min(),
+                         L::min(), L::max(),
+                         inf,      L::quiet_NaN(),
+                         T(0.5),   1,
+                         T(1.5),   T(2.5),
+                         T(255.9), 300,
+                         448,      464,
+                         465,      65504,
+                         65520,    T(1e-8),
+                         T(1e30)};
     // The ends of the integers, and the middles between bf16, f16 and f8 values.
     for (const int bit : {7, 8, 15, 16, 24, 31, 32, 53, 62, 63, 64, 127})
       seeds.push_back(std::ldexp(T{1}, bit));
@@ -129,7 +137,8 @@ std::vector<T> edges() {
     using U = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
     for (int i = 0; i < 3000; ++i) all.push_back(std::bit_cast<T>(static_cast<U>(random())));
     for (int i = 0; i < 3000; ++i)
-      all.push_back(static_cast<T>(std::ldexp(static_cast<double>(random()) , static_cast<int>(random() % 80) - 90)));
+      all.push_back(static_cast<T>(
+          std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 80) - 90)));
   }
   return all;
 }
@@ -158,9 +167,9 @@ class ConvertFrom : public ::testing::Test {};
 using Ten = ::testing::Types<u8, u32, i16, i32, i64, bf16, f16, f32, f64, f8e4m3>;
 TYPED_TEST_SUITE(ConvertFrom, Ten);
 
-TYPED_TEST(ConvertFrom, EveryDtype) {
+TYPED_TEST(ConvertFrom, EveryDtype){
 #define WICK_CHECK(T) check_pair<T, TypeParam>();
-  WICK_FOR_ELEMENTS(WICK_CHECK)
+    WICK_FOR_ELEMENTS(WICK_CHECK)
 #undef WICK_CHECK
 }
 

@@ -14,9 +14,8 @@ using ::testing::HasSubstr;
 constexpr DType all_dtypes(int i) { return static_cast<DType>(i); }
 
 Storage storage_of(DType t) {
-  return dispatch<Storage>(t, "test", []<class T>(std::type_identity<T>) {
-    return Storage(Buffer<T>(2));
-  });
+  return dispatch<Storage>(t, "test",
+                           []<class T>(std::type_identity<T>) { return Storage(Buffer<T>(2)); });
 }
 
 TEST(DType, NamesBitsAndKinds) {

@@ -12,15 +12,15 @@
 namespace wick {
 namespace {
 
+using ::testing::ElementsAre;
 using testing::for_each_index;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::offset_of;
 using testing::offsets_of;
 using testing::Random;
 using testing::random_shape;
 using testing::random_view;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr Index kHuge = Index{1} << 40;
 constexpr Index kMax = std::numeric_limits<Index>::max();
@@ -101,9 +101,8 @@ TEST(Layout, ViewsSeeTheRightElements) {
     const int a = static_cast<int>(random.below(rank)), b = static_cast<int>(random.below(rank));
     const Index n = base.shape[a];
     const auto check = [&](const Layout& l, auto&& source) {
-      for_each_index(l.shape, [&](const Dims& i) {
-        ASSERT_EQ(offset_of(l, i), offset_of(base, source(i)));
-      });
+      for_each_index(
+          l.shape, [&](const Dims& i) { ASSERT_EQ(offset_of(l, i), offset_of(base, source(i))); });
     };
     check(base.transpose(a, b - rank), [&](Dims i) {
       std::swap(i[a], i[b]);
@@ -148,8 +147,14 @@ TEST(Layout, Permute) {
 TEST(Layout, NarrowBounds) {
   const Layout l = Layout::contiguous({2, 3});
   EXPECT_EQ(l.narrow(1, 3, 0).size(), 0);
-  for (const auto& [start, length] : {std::pair<Index, Index>{0, 4}, {3, 1}, {4, 0}, {-1, 1},
-                                      {0, -1}, {1, kMax}, {kMax, 1}, {kMin, 1}})
+  for (const auto& [start, length] : {std::pair<Index, Index>{0, 4},
+                                      {3, 1},
+                                      {4, 0},
+                                      {-1, 1},
+                                      {0, -1},
+                                      {1, kMax},
+                                      {kMax, 1},
+                                      {kMin, 1}})
     EXPECT_ERROR(l.narrow(1, start, length), index);
   EXPECT_ERROR(l.narrow(2, 0, 1), index);
 }
@@ -246,7 +251,8 @@ TEST(Layout, ReshapeWhereverAViewExists) {
         std::vector<Index> divisors;
         for (Index k = 1; k <= rest; ++k)
           if (rest % k == 0) divisors.push_back(k);
-        target.push_back(divisors[static_cast<std::size_t>(random.below(static_cast<Index>(divisors.size())))]);
+        target.push_back(
+            divisors[static_cast<std::size_t>(random.below(static_cast<Index>(divisors.size())))]);
         rest /= target.last(1);
       }
       if (rest > 1 || random.chance(20)) target.push_back(rest);
@@ -336,8 +342,9 @@ TEST(Overlap, SelfIsNeverDenied) {
   Random random(4);
   int apart = 0, feared = 0;
   for (int round = 0; round < 20000; ++round) {
-    const Layout l = round % 2 == 0 ? any_layout(random)
-                                    : random_view(Layout::contiguous(random_shape(random, 3, 5)), random);
+    const Layout l = round % 2 == 0
+                         ? any_layout(random)
+                         : random_view(Layout::contiguous(random_shape(random, 3, 5)), random);
     const auto all = offsets_of(l);
     const bool truly = std::set<Index>(all.begin(), all.end()).size() != all.size();
     if (truly) {
@@ -384,7 +391,8 @@ TEST(StridedBlocks, FormsOfKnownViews) {
   EXPECT_EQ(form(l.transpose(0, 2)), Form::general);
   EXPECT_EQ(form(l.flip(2)), Form::general);
   EXPECT_EQ(form(Layout::contiguous({})), Form::single);
-  EXPECT_THAT(offsets_of(StridedBlocks(Layout::contiguous({0})).starts), ::testing::SizeIs(::testing::Le(1)));
+  EXPECT_THAT(offsets_of(StridedBlocks(Layout::contiguous({0})).starts),
+              ::testing::SizeIs(::testing::Le(1)));
 }
 
 }  // namespace

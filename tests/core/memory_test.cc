@@ -88,10 +88,11 @@ TEST_F(Memory, AbsurdSizesAreRefused) {
   set_memory_limit(kMax);
   EXPECT_ERROR(Buffer<f32>(kMax, "op"), overflow);
   EXPECT_ERROR(Buffer<f32>(-1, "op"), overflow);
-  for (const Index n : {kMax, kMax - 64, kMax - 1000, (kMax / 4) * 3, kMax / 2 + 1, kMax / 2,
-                        Index{1} << 56}) {
+  for (const Index n :
+       {kMax, kMax - 64, kMax - 1000, (kMax / 4) * 3, kMax / 2 + 1, kMax / 2, Index{1} << 56}) {
     const Error e = testing::error_of([&] { Buffer<u8>(n, "op"); });
-    EXPECT_TRUE(e.kind() == ErrorKind::out_of_memory || e.kind() == ErrorKind::overflow) << e.what();
+    EXPECT_TRUE(e.kind() == ErrorKind::out_of_memory || e.kind() == ErrorKind::overflow)
+        << e.what();
     EXPECT_THAT(e.what(), HasSubstr(std::to_string(n)));
   }
   EXPECT_EQ(memory_stats().in_use, start.in_use);
@@ -128,17 +129,23 @@ TEST_F(Memory, CacheIsBoundedAndCanBeEmptied) {
   EXPECT_GE(memory_stats().cached, 3 * kMega);
   empty_memory_cache();
   EXPECT_EQ(memory_stats().cached, 0);
-  { const Buffer<u8> a(kMega); }
+  {
+    const Buffer<u8> a(kMega);
+  }
   EXPECT_GT(memory_stats().cached, 0);
   set_memory_cache_limit(0);
   EXPECT_EQ(memory_stats().cached, 0);
-  { const Buffer<u8> a(kMega); }
+  {
+    const Buffer<u8> a(kMega);
+  }
   EXPECT_EQ(memory_stats().cached, 0);
 }
 
 TEST_F(Memory, CacheGivesWayToTheLimit) {
   if (!has_cache()) GTEST_SKIP() << "no cache under AddressSanitizer";
-  { const Buffer<u8> a(6 * kMega); }
+  {
+    const Buffer<u8> a(6 * kMega);
+  }
   set_memory_limit(memory_stats().in_use + 8 * kMega);
   const Buffer<u8> b(4 * kMega);  // fits only without what is cached
   EXPECT_LE(memory_stats().in_use + memory_stats().cached, memory_stats().limit);

@@ -11,11 +11,11 @@
 namespace wick {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using testing::offsets_of;
 using testing::Random;
 using testing::random_shape;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 template <std::size_t N>
 using Place = std::array<Index, N>;
@@ -85,7 +85,8 @@ TEST(NdIter, GapsLimitMerging) {
   EXPECT_THAT(partial.strides(1), ElementsAre(12, 24));
   const Layout every_gap = Layout::contiguous({2, 4, 5}).narrow(1, 0, 3).narrow(2, 0, 4);
   EXPECT_EQ(NdIter<2>({&out, &every_gap}).rank(), 3);
-  const Layout mat = Layout::contiguous({3, 4}), turned = Layout::contiguous({4, 3}).transpose(0, 1);
+  const Layout mat = Layout::contiguous({3, 4}),
+               turned = Layout::contiguous({4, 3}).transpose(0, 1);
   const NdIter<2> none({&mat, &turned});
   EXPECT_EQ(none.rank(), 2);
   EXPECT_THAT(none.strides(0), ElementsAre(1, 3));
@@ -111,9 +112,11 @@ TEST(NdIter, BroadcastZerosMerge) {
 }
 
 TEST(NdIter, OffsetsOfAllOperands) {
-  const Layout out = Layout::contiguous({2, 2}), in = Layout::contiguous({4, 4}).narrow(0, 1, 2).narrow(1, 2, 2);
+  const Layout out = Layout::contiguous({2, 2}),
+               in = Layout::contiguous({4, 4}).narrow(0, 1, 2).narrow(1, 2, 2);
   const NdIter<2> it({&out, &in});
-  EXPECT_THAT(walk(it, 0, 4), ElementsAre(Place<2>{0, 6}, Place<2>{1, 7}, Place<2>{2, 10}, Place<2>{3, 11}));
+  EXPECT_THAT(walk(it, 0, 4),
+              ElementsAre(Place<2>{0, 6}, Place<2>{1, 7}, Place<2>{2, 10}, Place<2>{3, 11}));
   EXPECT_THAT(walk(it, 3, 4), ElementsAre(Place<2>{3, 11}));
   EXPECT_THAT(walk(it, 2, 2), IsEmpty());
 }
@@ -183,7 +186,8 @@ void check_random(std::uint64_t seed, bool first_repeats) {
     const auto whole = walk(it, 0, it.size());
     std::vector<Place<N>> pieces;
     for (Index begin = 0; begin < it.size();) {
-      const Index end = std::min(it.size(), begin + random.between(1, std::max<Index>(1, it.size() / 2)));
+      const Index end =
+          std::min(it.size(), begin + random.between(1, std::max<Index>(1, it.size() / 2)));
       const auto piece = walk(it, begin, end);
       pieces.insert(pieces.end(), piece.begin(), piece.end());
       begin = end;

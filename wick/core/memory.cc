@@ -34,7 +34,8 @@ namespace {
 
 constexpr Index kHeader = static_cast<Index>(sizeof(detail::Block));
 [[maybe_unused]] constexpr Index kHugePage = Index{2} << 20;
-constexpr Index kLargest = Index{1} << 60;  // beyond it no rounding is tried: no machine has as much
+constexpr Index kLargest = Index{1}
+                           << 60;  // beyond it no rounding is tried: no machine has as much
 
 #ifdef WICK_ASAN
 constexpr bool kCacheAllowed = false;
