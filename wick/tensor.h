@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "wick/core/convert.h"
@@ -21,9 +22,13 @@ class Scalar {
   template <class T>
     requires std::is_arithmetic_v<T>
   constexpr Scalar(T value)  // NOLINT(google-explicit-constructor): numbers are scalars
-      : float_(static_cast<f64>(value)),
-        int_(std::is_integral_v<T> ? static_cast<i64>(value) : 0),
-        is_int_(std::is_integral_v<T>) {}
+      : float_(static_cast<f64>(value)) {
+    if constexpr (std::is_integral_v<T>) {
+      // Larger ones are taken as an f64.
+      is_int_ = std::is_signed_v<T> || static_cast<std::uint64_t>(value) <= INT64_MAX;
+      if (is_int_) int_ = static_cast<i64>(value);
+    }
+  }
 
   constexpr f64 to_f64() const { return float_; }
   constexpr bool is_int() const { return is_int_; }
@@ -31,6 +36,10 @@ class Scalar {
   template <Element T>
   T to() const {
     return is_int_ ? convert<T>(int_) : convert<T>(float_);
+  }
+  /// True where to_f64() is not the value: an integer beyond 2^53.
+  constexpr bool beyond_f64() const {
+    return is_int_ && (!(float_ < 9223372036854775808.0) || static_cast<i64>(float_) != int_);
   }
   /// Whether to<T>() loses nothing that matters: always for floats, exact values for integers.
   template <Element T>
@@ -43,8 +52,8 @@ class Scalar {
 
  private:
   f64 float_;
-  i64 int_;
-  bool is_int_;
+  i64 int_ = 0;
+  bool is_int_ = false;
 };
 
 /// An n-dimensional array: a storage seen through a layout. A small value; copying it shares the
@@ -252,8 +261,8 @@ inline Tensor operator*(const Tensor& a, Scalar b) { return a.mul(b); }
 inline Tensor operator/(const Tensor& a, Scalar b) { return a.div(b); }
 inline Tensor operator+(Scalar a, const Tensor& b) { return b.add(a); }
 inline Tensor operator*(Scalar a, const Tensor& b) { return b.mul(a); }
-inline Tensor operator-(Scalar a, const Tensor& b) { return Tensor::scalar(a, b.dtype()).sub(b); }
-inline Tensor operator/(Scalar a, const Tensor& b) { return Tensor::scalar(a, b.dtype()).div(b); }
+WICK_API Tensor operator-(Scalar a, const Tensor& b);
+WICK_API Tensor operator/(Scalar a, const Tensor& b);
 inline Tensor operator-(const Tensor& x) { return x.neg(); }
 WICK_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
@@ -263,7 +272,17 @@ T* Tensor::data() const {
   if (buffer == nullptr)
     throw Error(ErrorKind::dtype, "data",
                 str("wanted ", name(dtype_of<T>), ", got ", name(dtype())));
-  return buffer->data() + layout_.offset;
+  if constexpr (Raw<T>) {
+    // A T is a byte here, which may hold a part of an element.
+    const Index bit = layout_.offset * bits(dtype_of<T>);
+    if (bit % 8 != 0)
+      throw Error(ErrorKind::argument, "data",
+                  str("wanted a view that starts on a byte, got one that starts at element ",
+                      layout_.offset, " of ", name(dtype())));
+    return buffer->data() + bit / 8;
+  } else {
+    return buffer->data() + layout_.offset;
+  }
 }
 
 template <Element T>

@@ -60,11 +60,10 @@ NdIter<N>::NdIter(const std::array<const Layout*, N>& layouts) {
   // Dims from the innermost outwards, size 1 left out.
   std::array<int, kMaxRank> dims{};
   int count = 0;
-  for (int i = first.rank() - 1; i >= 0; --i) {
-    size_ *= first.shape[i];
-    if (first.shape[i] != 1) dims[static_cast<std::size_t>(count++)] = i;
-  }
+  size_ = first.size();
   if (size_ == 0) return;
+  for (int i = first.rank() - 1; i >= 0; --i)
+    if (first.shape[i] != 1) dims[static_cast<std::size_t>(count++)] = i;
   const auto stride = [&](std::size_t k, int i) { return layouts[k]->strides[i]; };
   const auto magnitude = [&](int i) {
     const Index s = stride(0, i);

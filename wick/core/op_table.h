@@ -74,7 +74,7 @@ inline double gelu_erf(double x) {
   return 0.5 * x * std::erfc(-x * 0.70710678118654752440);
 }
 inline double clamp(double x, double low, double high) {
-  if (std::isnan(x)) return x;
+  if (std::isnan(x) || std::isnan(low) || std::isnan(high)) return x + low + high;
   const double raised = x < low ? low : x;
   return raised > high ? high : raised;
 }

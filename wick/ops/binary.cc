@@ -41,7 +41,10 @@ void check_right(BinaryOp op, const Operand<T>& b) {
   const auto has_bad = kernels::integer_check<T>(op);
   if (has_bad == nullptr) return;
   std::atomic<bool> bad{false};
-  for_each_loop<1>({&b.layout}, kCheapGrain, [&](const auto& at, const Loop2<1>& loop) {
+  Layout once = b.layout;  // repeated elements are looked at once
+  for (int i = 0; i < once.rank(); ++i)
+    if (once.strides[i] == 0) once.shape[i] = 1;
+  for_each_loop<1>({&once}, kCheapGrain, [&](const auto& at, const Loop2<1>& loop) {
     if (has_bad(b.data + at[0], loop)) bad.store(true, std::memory_order_relaxed);
   });
   if (bad)
@@ -100,11 +103,19 @@ Tensor apply(Op op, const Tensor& a, const Tensor& b) {
   return out;
 }
 
+/// Raising integers to a negative power is an error however wide the exponent is.
+void check_scalar(BinaryOp op, DType t, Scalar b) {
+  if (op == BinaryOp::pow && is_int(t) && b.to_f64() < 0)
+    throw Error(ErrorKind::arithmetic, info(op).name, str("negative exponent in ", name(t)));
+}
+void check_scalar(CompareOp, DType, Scalar) {}
+
 /// The scalar as an operand that repeats one element. Where the dtype cannot hold it, the op runs
 /// in f64 instead and its result is cast.
 template <class Op>
 void run(Op op, const Tensor& out, const Tensor& a, Scalar b) {
   const std::string_view name = info(op).name;
+  check_scalar(op, a.dtype(), b);
   const bool fits = dispatch<bool>(a.dtype(), name, [&]<Element T>(std::type_identity<T>) {
     if (!b.fits<T>()) return false;
     const T value = b.to<T>();
@@ -134,7 +145,18 @@ Tensor apply(Op op, const Tensor& a, Scalar b) {
   return out;
 }
 
+/// a op b, where b's integers may not hold a: in f64, as in the other order.
+Tensor scalar_first(BinaryOp op, Scalar a, const Tensor& b) {
+  const bool fits = dispatch<bool>(b.dtype(), info(op).name,
+                                   [&]<Element T>(std::type_identity<T>) { return a.fits<T>(); });
+  if (fits) return apply(op, Tensor::scalar(a, b.dtype()), b);
+  return apply(op, Tensor::scalar(a, DType::f64), b.to_dtype(DType::f64)).to_dtype(b.dtype());
+}
+
 }  // namespace
+
+Tensor operator-(Scalar a, const Tensor& b) { return scalar_first(BinaryOp::sub, a, b); }
+Tensor operator/(Scalar a, const Tensor& b) { return scalar_first(BinaryOp::div, a, b); }
 
 #define WICK_BINARY(name, ...)                                                               \
   Tensor Tensor::name(const Tensor& rhs) const { return apply(BinaryOp::name, *this, rhs); } \

@@ -12,6 +12,18 @@ namespace {
 
 bool is_packed(DType t) { return bits(t) % 8 != 0; }
 
+/// An element as an f32 that rounds once, and the right way, to any raw format.
+template <Element T>
+f32 to_f32_for_raw(T x) {
+  if constexpr (SmallFloat<T>) {
+    return to_f32(x);
+  } else if constexpr (std::same_as<T, i64>) {
+    return small::to_f32_odd(detail::to_f64_odd(x));
+  } else {
+    return small::to_f32_odd(static_cast<f64>(x));
+  }
+}
+
 /// Elements of the raw formats one by one. Two of them may share a byte: never split over threads.
 void convert_raw(const Tensor& out, const Tensor& x, const Layout& from) {
   const NdIter<2> it({&out.layout(), &from});
@@ -27,7 +39,7 @@ void convert_raw(const Tensor& out, const Tensor& x, const Layout& from) {
             if constexpr (Raw<To> && Raw<From>) {
               raw_store(y, to, raw_load(in, of));
             } else if constexpr (Raw<To>) {
-              raw_store(y, to, convert<f32>(in[of]));
+              raw_store(y, to, to_f32_for_raw(in[of]));
             } else if constexpr (Raw<From>) {
               y[to] = convert<To>(raw_load(in, of));
             }
@@ -92,10 +104,12 @@ void fill(const Tensor& out, Scalar value) {
     T* y = std::get_if<Buffer<T>>(&out.storage())->data();
     if constexpr (Raw<T>) {
       const NdIter<1> it({&out.layout()});
+      const f32 number =
+          value.is_int() ? to_f32_for_raw(value.to<i64>()) : to_f32_for_raw(value.to_f64());
       it.for_each(0, it.size(), [&](const auto& at, const Loop2<1>& l) {
         for (Index j = 0; j < l.m; ++j)
           for (Index i = 0; i < l.n; ++i)
-            raw_store(y, at[0] + j * l.outer[0] + i * l.inner[0], value.to<f32>());
+            raw_store(y, at[0] + j * l.outer[0] + i * l.inner[0], number);
       });
     } else {
       const auto kernel = kernels::fill(sizeof(T));
@@ -130,16 +144,29 @@ static i64 whole_step(i64 first, i64 i, i64 distance) {
   return static_cast<i64>(static_cast<U>(first) + static_cast<U>(i) * static_cast<U>(distance));
 }
 
+/// ceil((stop - start) / step) without the roundings of f64; NaN for a step of 0.
+static f64 whole_count(i64 start, i64 stop, i64 step) {
+  using U = std::uint64_t;
+  if (step == 0) return NAN;
+  if (step > 0 ? stop <= start : stop >= start) return 0;
+  const U distance = step > 0 ? static_cast<U>(stop) - static_cast<U>(start)
+                              : static_cast<U>(start) - static_cast<U>(stop);
+  const U pace = step > 0 ? static_cast<U>(step) : 0 - static_cast<U>(step);
+  return static_cast<f64>(distance / pace + (distance % pace != 0 ? 1 : 0));
+}
+
 Tensor Tensor::arange(Scalar start, Scalar stop, Scalar step, DType dtype) {
   const f64 from = start.to_f64(), pace = step.to_f64();
-  const f64 count = std::ceil((stop.to_f64() - from) / pace);
+  const bool whole = start.is_int() && step.is_int();
+  const f64 count = whole && stop.is_int()
+                        ? whole_count(start.to<i64>(), stop.to<i64>(), step.to<i64>())
+                        : std::ceil((stop.to_f64() - from) / pace);
   if (!(pace != 0) || !std::isfinite(count) || count > 9e18)
     throw Error(ErrorKind::argument, "arange",
                 str("wanted finite bounds and a step other than 0, got ", from, ", ", stop.to_f64(),
                     ", ", pace));
   const Index n = count > 0 ? static_cast<Index>(count) : 0;
   Tensor out = empty({n}, dtype);
-  const bool whole = start.is_int() && step.is_int();
   const i64 first = start.to<i64>(), distance = step.to<i64>();
   wick::dispatch(dtype, "arange", [&]<Element T>(std::type_identity<T>) {
     T* y = out.data<T>();

@@ -16,18 +16,36 @@ constexpr std::size_t kLineWidth = 75;
 /// How the numbers of one tensor are written: all alike, so that columns line up.
 struct Style {
   bool scientific = false;
-  int digits = 0;  // after the point
+  std::size_t digits = 0;    // after the point
+  std::size_t exponent = 2;  // digits of the exponent
+};
+
+/// A number as few characters as four digits after the point allow: "0.25", "3.", "1.5e", "-07".
+struct Text {
+  std::string number;    // up to the exponent
+  std::string exponent;  // sign and digits
+
+  Text(f64 value, bool scientific) {
+    char buffer[400];
+    const int n = std::snprintf(buffer, sizeof buffer, scientific ? "%.4e" : "%.4f", value);
+    number.assign(buffer, static_cast<std::size_t>(n));
+    if (const auto e = number.find('e'); e != std::string::npos) {
+      exponent = number.substr(e + 1);
+      number.resize(e);
+    }
+    number.erase(number.find_last_not_of('0') + 1);
+  }
+  std::size_t digits() const { return number.size() - number.find('.') - 1; }
 };
 
 std::string text_of(f64 value, Style style) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  char buffer[400];
-  const int n =
-      std::snprintf(buffer, sizeof buffer, style.scientific ? "%.*e" : "%.*f", style.digits, value);
-  std::string text(buffer, static_cast<std::size_t>(n));
-  if (!style.scientific && style.digits == 0) text += '.';
-  return text;
+  Text text(value, style.scientific);
+  text.number.append(style.digits - text.digits(), style.scientific ? '0' : ' ');
+  if (!style.scientific) return text.number;
+  text.exponent.insert(1, style.exponent + 1 - text.exponent.size(), '0');
+  return text.number + 'e' + text.exponent;
 }
 
 /// At most four digits after the point, fewer where zeros would follow; exponents where the values
@@ -41,17 +59,12 @@ Style style_for(const std::vector<f64>& values) {
     smallest = std::min(smallest, a);
   }
   Style style;
-  style.scientific =
-      largest > 0 && (largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1e3 * 1e5);
+  style.scientific = largest > 0 && (largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1e3);
   for (const f64 v : values) {
     if (!std::isfinite(v)) continue;
-    int digits = 4;
-    for (std::string text = text_of(v, {style.scientific, digits}); digits > 0; --digits) {
-      const auto end = style.scientific ? text.find('e') : text.size();
-      if (text[end - 1] != '0') break;
-      text = text_of(v, {style.scientific, digits - 1});
-    }
-    style.digits = std::max(style.digits, digits);
+    const Text text(v, style.scientific);
+    style.digits = std::max(style.digits, text.digits());
+    if (style.scientific) style.exponent = std::max(style.exponent, text.exponent.size() - 1);
   }
   return style;
 }
@@ -59,11 +72,13 @@ Style style_for(const std::vector<f64>& values) {
 class Printer {
  public:
   explicit Printer(const Tensor& x) : x_(x), shortened_(x.element_count() > kSummaryAbove) {
+    if (x_.layout().is_empty()) return;  // however many empty rows it has
     collect(x_, 0);
     format();
   }
 
   std::string print() {
+    if (x_.layout().is_empty()) return "[]";
     write(0, 1);
     return std::move(text_);
   }
@@ -105,10 +120,24 @@ class Printer {
     for (const std::string& c : cells_) width_ = std::max(width_, c.size());
   }
 
+  /// One entry of a row, on the next line if this one is full.
+  void place(const std::string& cell, bool& first, std::size_t indent) {
+    const std::size_t width = cell == "..." ? cell.size() : width_;
+    if (!std::exchange(first, false)) {
+      text_ += ',';
+      const std::size_t column = text_.size() - (text_.rfind('\n') + 1) + 1;
+      if (column + width + indent > kLineWidth) {
+        text_.append("\n").append(indent, ' ');
+      } else {
+        text_ += ' ';
+      }
+    }
+    text_.append(width - cell.size(), ' ').append(cell);
+  }
+
   void write(int dim, std::size_t indent) {
     if (dim == x_.rank()) {
-      const std::string& cell = cells_[next_++];
-      text_.append(width_ - cell.size(), ' ').append(cell);
+      text_ += cells_[next_++];
       return;
     }
     text_ += '[';
@@ -116,22 +145,18 @@ class Printer {
     const std::string new_line =
         ",\n" + std::string(innermost ? 0U : static_cast<std::size_t>(x_.rank() - dim - 2), '\n') +
         std::string(indent, ' ');
-    std::size_t line_start = text_.rfind('\n') + 1;
     bool first = true;
     for_entries(dim, [&](Index i) {
-      if (!std::exchange(first, false)) {
-        if (!innermost) {
-          text_ += new_line;
-        } else if (text_.size() - line_start + width_ + 2 > kLineWidth) {
-          text_ += ",\n" + std::string(indent, ' ');
-          line_start = text_.rfind('\n') + 1;
-        } else {
-          text_ += ", ";
-        }
-        if (skips(dim) && i == x_.shape()[dim] - kEdge)
-          text_ += innermost ? "..., " : "..." + new_line;
+      const bool after_gap = skips(dim) && i == x_.shape()[dim] - kEdge;
+      if (innermost) {
+        if (after_gap) place("...", first, indent);
+        place(cells_[next_++], first, indent);
+      } else {
+        if (!first) text_ += new_line;
+        if (after_gap) text_ += "..." + new_line;
+        write(dim + 1, indent + 1);
+        first = false;
       }
-      write(dim + 1, indent + 1);
     });
     text_ += ']';
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/tensor.h"
 
+#include <algorithm>
+
 #include "wick/core/dispatch.h"
 
 namespace wick {
@@ -27,13 +29,17 @@ void check_layout(const Layout& layout, Index capacity, std::string_view op) {
 
 Index capacity_of(DType t, Index bytes) {
   if (bits(t) >= 8) return bytes / (bits(t) / 8);
-  return bytes / bits(t) * 8 + bytes % bits(t) * 8 / bits(t);
+  // Nobody has half of all the bytes there could be; the product below must not overflow.
+  const Index some = std::min(bytes, Index{1} << 60);
+  return some / bits(t) * 8 + some % bits(t) * 8 / bits(t);
 }
 
 }  // namespace
 
 Tensor::Tensor(Storage storage, Layout layout) : storage_(std::move(storage)), layout_(layout) {
   check_layout(layout_, capacity_of(dtype(), view(storage_).bytes), "tensor");
+  // No element is left that the caller's offset and strides could lead to: views need not care.
+  if (layout_.is_empty()) layout_ = Layout::contiguous(layout_.shape);
 }
 
 Tensor Tensor::empty(const Dims& shape, DType dtype) {
@@ -45,12 +51,13 @@ Tensor Tensor::empty(const Dims& shape, DType dtype) {
   });
 }
 
-Tensor Tensor::from_foreign(void* data, Index bytes, DType dtype, const Layout& layout,
+Tensor Tensor::from_foreign(void* data, Index bytes, DType dtype, const Layout& wanted,
                             std::shared_ptr<const void> owner, bool read_only) {
   constexpr std::string_view kOp = "from_foreign";
   if (bytes < 0 || (data == nullptr && bytes > 0))
     throw Error(ErrorKind::argument, kOp, "wanted memory of the given size, got none");
-  check_layout(layout, capacity_of(dtype, bytes), kOp);
+  check_layout(wanted, capacity_of(dtype, bytes), kOp);
+  const Layout layout = wanted.is_empty() ? Layout::contiguous(wanted.shape) : wanted;
   return wick::dispatch<Tensor>(dtype, kOp, [&]<class T>(std::type_identity<T>) {
     const Index n = bytes / static_cast<Index>(sizeof(T));
     if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0) {
@@ -77,18 +84,17 @@ Tensor Tensor::select(Index dim, Index index) const {
 Tensor Tensor::reshape(const Dims& wanted) const {
   Dims target = wanted;
   int unknown = -1;
-  Index known = 1;
   for (int i = 0; i < target.rank(); ++i) {
     if (target[i] == -1 && unknown < 0) {
       unknown = i;
+      target[i] = 1;
     } else if (target[i] < 0) {
       throw Error(ErrorKind::shape, "reshape",
                   str("wanted sizes >= 0 and at most one -1, got ", wick::to_string(wanted)));
-    } else {
-      known = checked_mul(known, target[i], "reshape", "shape");
     }
   }
   if (unknown >= 0) {
+    const Index known = wick::element_count(target, "reshape");
     if (known == 0 || element_count() % known != 0)
       throw Error(
           ErrorKind::shape, "reshape",
@@ -106,14 +112,13 @@ Tensor Tensor::flatten(Index first, Index last) const {
   if (from > to)
     throw Error(ErrorKind::argument, "flatten",
                 str("wanted first <= last, got ", first, " and ", last));
-  Dims target;
-  Index run = 1;
+  Dims target, run;
   for (int i = 0; i < rank(); ++i) {
     if (i < from || i > to) {
       target.push_back(shape()[i]);
     } else {
-      run *= shape()[i];
-      if (i == to) target.push_back(run);
+      run.push_back(shape()[i]);
+      if (i == to) target.push_back(wick::element_count(run, "flatten"));
     }
   }
   return reshape(target);

@@ -51,6 +51,19 @@ Tensor apply(Op op, const Tensor& x, Scalars... scalars) {
   return out;
 }
 
+void run_clamp(const Tensor& out, const Tensor& x, Scalar low, Scalar high) {
+  const f64 p = low.to_f64(), q = high.to_f64();
+  if (is_raw(x.dtype())) throw_unsupported(x.dtype(), info(ParamOp::clamp).name);
+  if (std::isnan(p) || std::isnan(q)) {
+    fill_into(out, NAN);  // NaN wins; 0 in integers, as a cast gives
+  } else if (x.dtype() == DType::i64 && (low.beyond_f64() || high.beyond_f64())) {
+    maximum_into(out, x, low);
+    minimum_into(out, out, high);
+  } else {
+    run(ParamOp::clamp, out, x, p, q);
+  }
+}
+
 Tensor apply_in_place(UnaryOp op, Tensor&& x) {
   if (!is_reusable(x)) return apply(op, x);
   run(op, x, x);
@@ -67,7 +80,9 @@ Tensor apply_in_place(UnaryOp op, Tensor&& x) {
 
 Tensor Tensor::affine(f64 mul, f64 add) const { return apply(ParamOp::affine, *this, mul, add); }
 Tensor Tensor::clamp(Scalar low, Scalar high) const {
-  return apply(ParamOp::clamp, *this, low.to_f64(), high.to_f64());
+  Tensor out = empty(shape(), dtype());
+  run_clamp(out, *this, low, high);
+  return out;
 }
 Tensor Tensor::elu(f64 alpha) const { return apply(ParamOp::elu, *this, alpha, 0.0); }
 Tensor Tensor::powf(f64 exponent) const { return apply(ParamOp::powf, *this, exponent, 0.0); }
@@ -76,7 +91,9 @@ void affine_into(const Tensor& out, const Tensor& x, f64 mul, f64 add) {
   apply_into(ParamOp::affine, out, x, mul, add);
 }
 void clamp_into(const Tensor& out, const Tensor& x, Scalar low, Scalar high) {
-  apply_into(ParamOp::clamp, out, x, low.to_f64(), high.to_f64());
+  check_out(info(ParamOp::clamp).name, out, x.shape(), x.dtype());
+  check_overlap(info(ParamOp::clamp).name, out, x);
+  run_clamp(out, x, low, high);
 }
 void elu_into(const Tensor& out, const Tensor& x, f64 alpha) {
   apply_into(ParamOp::elu, out, x, alpha, 0.0);

@@ -16,7 +16,7 @@ Dims shape_of(const Tensor& condition, const Tensor& a, const Tensor& b) {
 }
 
 void run(const Tensor& out, const Tensor& condition, const Tensor& a, const Tensor& b) {
-  if (bits(out.dtype()) % 8 != 0) throw_unsupported(out.dtype(), kOp);
+  if (is_raw(out.dtype())) throw_unsupported(out.dtype(), kOp);
   const int bytes = bits(out.dtype()) / 8, condition_bytes = bits(condition.dtype()) / 8;
   const auto kernel = kernels::where(bytes, condition.dtype());
   if (kernel == nullptr)
