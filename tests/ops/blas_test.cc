@@ -60,7 +60,8 @@ TEST(Blas, EveryEngineAgreesWithWicks) {
       const auto got = products();
       for (std::size_t i = 0; i < want.size(); ++i) {
         const f64 allowed = dtype == DType::f64 ? 1e-12 : dtype == DType::f32 ? 1e-4 : 0.2;
-        EXPECT_LE(largest_difference(got[i], want[i]), dtype == DType::i32 ? 0 : allowed) << name(dtype) << " case " << i;
+        EXPECT_LE(largest_difference(got[i], want[i]), dtype == DType::i32 ? 0 : allowed)
+            << name(dtype) << " case " << i;
       }
     }
   }

@@ -38,7 +38,7 @@ void expect_product(const Tensor& out, const Tensor& a, const Tensor& b) {
       ASSERT_EQ(out.select(0, i).select(0, j).item<f64>(), product(a, b, i, j)) << i << ' ' << j;
 }
 
-constexpr DType kDTypes[] = {DType::u8,  DType::u32, DType::i16, DType::i32, DType::i64,
+constexpr DType kDTypes[] = {DType::u8,   DType::u32, DType::i16, DType::i32, DType::i64,
                              DType::bf16, DType::f16, DType::f32, DType::f64, DType::f8e4m3};
 
 TEST(Matmul, EveryDType) {
@@ -76,14 +76,13 @@ TEST(Matmul, IntegersWrap) {
 }
 
 TEST(Matmul, BroadcastsAnyBatchDims) {
-  for (const auto& [x, y] : std::vector<std::pair<Dims, Dims>>{
-           {{2, 3, 4, 5}, {2, 3, 5, 6}},
-           {{2, 3, 4, 5}, {5, 6}},
-           {{4, 5}, {2, 3, 5, 6}},
-           {{1, 3, 4, 5}, {2, 1, 5, 6}},
-           {{2, 1, 1, 5}, {3, 5, 6}},
-           {{3, 4, 5}, {2, 3, 5, 1}},
-           {{2, 2, 2, 1, 5}, {2, 5, 1}}}) {
+  for (const auto& [x, y] : std::vector<std::pair<Dims, Dims>>{{{2, 3, 4, 5}, {2, 3, 5, 6}},
+                                                               {{2, 3, 4, 5}, {5, 6}},
+                                                               {{4, 5}, {2, 3, 5, 6}},
+                                                               {{1, 3, 4, 5}, {2, 1, 5, 6}},
+                                                               {{2, 1, 1, 5}, {3, 5, 6}},
+                                                               {{3, 4, 5}, {2, 3, 5, 1}},
+                                                               {{2, 2, 2, 1, 5}, {2, 5, 1}}}) {
     const Tensor a = numbers(x, DType::f32, 3), b = numbers(y, DType::f32, 4);
     const Tensor c = a.matmul(b);
     Dims batch = c.shape();

@@ -81,8 +81,8 @@ struct Gemm {
   Index mr;  ///< most rows of a strip of A
   Index nr;  ///< columns of a panel of B
   /// out[p * width + i] = src[i * lane + p * step] for i < lanes, anything for lanes <= i < width,
-  /// p < k. Packs a strip of A (width == lanes <= mr) or a panel of B (width == nr). May write up to
-  /// kGemmSlack elements past the last row.
+  /// p < k. Packs a strip of A (width == lanes <= mr) or a panel of B (width == nr). May write up
+  /// to kGemmSlack elements past the last row.
   void (*pack)(const T* src, Index lane, Index step, Index lanes, Index width, Index k, Acc* out);
   void (*block)(const GemmBlock<Acc>& g);
   /// GemmFinish::apply for results of type T, and of type Acc.

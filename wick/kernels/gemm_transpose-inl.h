@@ -27,9 +27,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D, class T, class V>
 HWY_INLINE void TransposeGroup(D d, const T* HWY_RESTRICT src, Index lane, Index first, Index most,
                                V* out) {
-  const auto row = [&](Index r) HWY_ATTR {
-    return hn::LoadU(d, src + std::min(first + r, most) * lane);
-  };
+  const auto row = [&](Index r)
+                       HWY_ATTR { return hn::LoadU(d, src + std::min(first + r, most) * lane); };
   if constexpr (sizeof(T) == 8) {
     const V r0 = row(0), r1 = row(1);
     out[0] = hn::InterleaveLower(d, r0, r1);
