@@ -33,7 +33,9 @@ void expect_rows(const Tensor& got, const std::vector<f64>& want) {
       ASSERT_TRUE(std::isnan(all[i])) << i << ": " << all[i];
     } else {
       ASSERT_EQ(all[i], w) << i;
-      if (is_float(got.dtype())) ASSERT_EQ(std::signbit(all[i]), std::signbit(w)) << i;
+      if (is_float(got.dtype())) {
+        ASSERT_EQ(std::signbit(all[i]), std::signbit(w)) << i;
+      }
     }
   }
 }

@@ -39,7 +39,9 @@ void expect_rest_untouched(const Tensor& out) {
   const StorageView v = view(out.storage());
   const Index width = bits(out.dtype()) / 8;
   for (Index i = 0; i < v.bytes; ++i)
-    if (!own.contains(i / width)) ASSERT_EQ(static_cast<int>(v.data[i]), 0x33) << "byte " << i;
+    if (!own.contains(i / width)) {
+      ASSERT_EQ(static_cast<int>(v.data[i]), 0x33) << "byte " << i;
+    }
 }
 
 /// One call, allocating and into strided memory, against the call on compact copies.

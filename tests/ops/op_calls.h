@@ -30,7 +30,7 @@ std::vector<Op> all_ops() {
   return ops;
 }
 
-inline bool takes(Domain domain, DType t) {
+constexpr bool takes(Domain domain, DType t) {
   return is_float(t) || (domain == Domain::numbers && is_int(t));
 }
 
