@@ -12,7 +12,9 @@ build:
 demo: build
 	scripts/demo
 
+# Without the model, the tests that need it are skipped.
 test: build
+	[ "$$WICK_SETUP" = no ] || scripts/fetch-model || echo "tests without the model"
 	ctest --preset release -j $(JOBS)
 
 bench: build
