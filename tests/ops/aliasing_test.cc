@@ -10,10 +10,10 @@
 namespace wick {
 namespace {
 
-using testing::Random;
-using testing::same_bits;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::Random;
+using testing::same_bits;
 
 Tensor numbers(Index n) { return Tensor::arange(1, n + 1); }
 
@@ -56,7 +56,9 @@ TEST(Aliasing, PartialOverlapIsAnError) {
   EXPECT_ERROR(copy_into(m, m.narrow(0, 0, 1)), overlap);  // a row spread over all
   EXPECT_ERROR(affine_into(m, m.t(), 1, 0), overlap);
   const Tensor u = Tensor::zeros({4}, DType::u8);
-  EXPECT_ERROR(where_into(u.narrow(0, 0, 3), u.narrow(0, 1, 3), u.narrow(0, 0, 3), u.narrow(0, 0, 3)), overlap);
+  EXPECT_ERROR(
+      where_into(u.narrow(0, 0, 3), u.narrow(0, 1, 3), u.narrow(0, 0, 3), u.narrow(0, 0, 3)),
+      overlap);
   EXPECT_THAT(a.to_vector<f32>(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));  // nothing was written
 }
 
@@ -97,7 +99,8 @@ TEST(Aliasing, RandomViewsOfOneTensor) {
   int accepted = 0, refused = 0;
   for (int round = 0; round < 4000; ++round) {
     const Tensor base = Tensor::arange(1, 25).reshape({2, 3, 4});
-    const Tensor out = testing::random_view(base, random, false), a = testing::random_view(base, random);
+    const Tensor out = testing::random_view(base, random, false),
+                 a = testing::random_view(base, random);
     const Tensor b = random.chance(50) ? out : testing::random_view(base, random);
     try {
       if (broadcast_shapes(a.shape(), b.shape(), "test") != out.shape()) continue;
@@ -108,7 +111,8 @@ TEST(Aliasing, RandomViewsOfOneTensor) {
     try {
       add_into(out, a, b);
       ++accepted;
-      ASSERT_TRUE(same_bits(out, want)) << to_string(out.shape()) << to_string(out.layout().strides);
+      ASSERT_TRUE(same_bits(out, want))
+          << to_string(out.shape()) << to_string(out.layout().strides);
     } catch (const Error& e) {
       ASSERT_EQ(e.kind(), ErrorKind::overlap) << e.what();
       ++refused;
@@ -156,7 +160,8 @@ TEST(OutputChecks, ShapeDtypeReadOnlyRepetition) {
 
 TEST(InputChecks, DtypesAndShapesOfPairs) {
   const Tensor a = numbers(4), b = Tensor::ones({4}, DType::f64);
-  for (const auto& run : {std::function<void()>([&] { (void)a.add(b); }), std::function<void()>([&] { (void)a.eq(b); }),
+  for (const auto& run : {std::function<void()>([&] { (void)a.add(b); }),
+                          std::function<void()>([&] { (void)a.eq(b); }),
                           std::function<void()>([&] { add_into(a, a, b); })}) {
     const Error e = testing::error_of(run);
     EXPECT_EQ(e.kind(), ErrorKind::dtype);

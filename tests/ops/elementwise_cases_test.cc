@@ -9,10 +9,10 @@ namespace wick {
 namespace {
 
 using testing::doubles_of;
-using testing::kTen;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::IsNan;
+using testing::kTen;
 
 template <class T>
 Tensor vec(std::initializer_list<T> values) {
@@ -50,7 +50,8 @@ TEST(ElementwiseCases, PowOfNegativeAndZero) {
     expect_rows(a.pow(b), {4, -8, 1, NAN, 1, 0.5});
     expect_rows(many({-2, 2, -0.5}, t).powf(2), {4, 4, 0.25});
     if (t == DType::f8e4m3) continue;  // has no infinity
-    expect_rows(many({0, -0.0, -0.0}, t).pow(many({-1, -1, -2}, t)), {INFINITY, -INFINITY, INFINITY});
+    expect_rows(many({0, -0.0, -0.0}, t).pow(many({-1, -1, -2}, t)),
+                {INFINITY, -INFINITY, INFINITY});
   }
 }
 
@@ -75,7 +76,8 @@ TEST(ElementwiseCases, ClampMaximumMinimum) {
   }
   // Bounds that an f64 does not hold.
   const i64 odd = (i64{1} << 53) + 1;
-  EXPECT_THAT(vec<i64>({odd + 5, odd, 0}).clamp(odd, odd + 2).to_vector<i64>(), ElementsAre(odd + 2, odd, odd));
+  EXPECT_THAT(vec<i64>({odd + 5, odd, 0}).clamp(odd, odd + 2).to_vector<i64>(),
+              ElementsAre(odd + 2, odd, odd));
   const Tensor x = vec<i64>({odd + 5, 0});
   clamp_into(x, x, Scalar(odd), Scalar(odd));
   EXPECT_THAT(x.to_vector<i64>(), ElementsAre(odd, odd));
@@ -139,7 +141,8 @@ TEST(ElementwiseCases, IntegerDivisionByZero) {
 TEST(ElementwiseCases, SmallestIntegerByMinusOne) {
   const auto check = [](auto smallest) {
     using T = decltype(smallest);
-    const Tensor a = Tensor::full({37}, smallest, dtype_of<T>), b = Tensor::full({37}, -1, dtype_of<T>);
+    const Tensor a = Tensor::full({37}, smallest, dtype_of<T>),
+                 b = Tensor::full({37}, -1, dtype_of<T>);
     expect_rows(a.div(b), {static_cast<f64>(smallest)});
     expect_rows(a.rem(b), {0});
     expect_rows(a.div(-1), {static_cast<f64>(smallest)});
@@ -155,8 +158,10 @@ TEST(ElementwiseCases, SmallestIntegerByMinusOne) {
 
 // C147.
 TEST(ElementwiseCases, IntegerPow) {
-  EXPECT_THAT(vec<i32>({-2, 3, 0, 7}).pow(vec<i32>({3, 2, 0, 0})).to_vector<i32>(), ElementsAre(-8, 9, 1, 1));
-  EXPECT_EQ(vec<i32>({3}).pow(21).item<i32>(), static_cast<i32>(10460353203LL & 0xFFFFFFFF));  // wraps
+  EXPECT_THAT(vec<i32>({-2, 3, 0, 7}).pow(vec<i32>({3, 2, 0, 0})).to_vector<i32>(),
+              ElementsAre(-8, 9, 1, 1));
+  EXPECT_EQ(vec<i32>({3}).pow(21).item<i32>(),
+            static_cast<i32>(10460353203LL & 0xFFFFFFFF));  // wraps
   EXPECT_EQ(vec<u8>({2}).pow(9).item<u8>(), 0);
   EXPECT_EQ(vec<i64>({2}).pow(62).item<i64>(), i64{1} << 62);
   for (const DType t : {DType::i16, DType::i32, DType::i64}) {
@@ -263,7 +268,8 @@ TEST(ElementwiseCases, EndsOfTheSpecialFunctions) {
 TEST(ElementwiseCases, WhereNeverLooksAtTheOtherSide) {
   EXPECT_THAT(vec<u8>({1, 0}).where_cond(vec<f32>({1, 2}), vec<f32>({NAN, NAN})).to_vector<f32>(),
               ElementsAre(1, IsNan()));
-  const Tensor mask = Tensor::from_vector(std::vector<u8>{1, 0, 0, 1}, {1, 1, 2, 2}).broadcast_as({1, 3, 2, 2});
+  const Tensor mask =
+      Tensor::from_vector(std::vector<u8>{1, 0, 0, 1}, {1, 1, 2, 2}).broadcast_as({1, 3, 2, 2});
   const Tensor a = Tensor::arange(0, 12).reshape({1, 3, 2, 2}), b = a.neg();
   EXPECT_TRUE(testing::same_bits(mask.where_cond(a, b), mask.copy().where_cond(a, b)));
   testing::Random random(1);
@@ -274,11 +280,13 @@ TEST(ElementwiseCases, WhereNeverLooksAtTheOtherSide) {
         const auto part = [&](DType d, testing::Values v) {
           return testing::odd_tensor(testing::shrunk(shape, random), d, random, v);
         };
-        const Tensor cond = part(c, testing::Values::exponents), x = part(t, testing::Values::any), y = part(t, testing::Values::any);
+        const Tensor cond = part(c, testing::Values::exponents), x = part(t, testing::Values::any),
+                     y = part(t, testing::Values::any);
         const Tensor got = cond.where_cond(x, y);
         const Dims all = got.shape();
         const auto chosen = doubles_of(testing::compact(cond, all));
-        const std::string p = testing::bytes_of(testing::compact(x, all)), q = testing::bytes_of(testing::compact(y, all));
+        const std::string p = testing::bytes_of(testing::compact(x, all)),
+                          q = testing::bytes_of(testing::compact(y, all));
         std::string want;
         const auto width = static_cast<std::size_t>(bits(t) / 8);
         for (std::size_t i = 0; i < chosen.size(); ++i)

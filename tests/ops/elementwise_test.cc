@@ -29,7 +29,8 @@ using testing::Values;
 constexpr int kRounds = 6;
 
 std::string about(std::string_view op, DType t, const Tensor& x) {
-  return str(op, " ", name(t), " ", to_string(x.shape()), " strides ", to_string(x.layout().strides));
+  return str(op, " ", name(t), " ", to_string(x.shape()), " strides ",
+             to_string(x.layout().strides));
 }
 
 /// Writing to `out` left the rest of its memory alone (strided_empty fills it with 0x33).
@@ -65,8 +66,9 @@ TEST(Elementwise, UnaryViews) {
         const Tensor x = testing::random_view(base, random);
         const Tensor want = call(op, compact(x));
         SCOPED_TRACE(about(info(op).name, t, x));
-        check_call(want, t, random, [&] { return call(op, x); },
-                   [&](const Tensor& out) { call_into(op, out, x); });
+        check_call(
+            want, t, random, [&] { return call(op, x); },
+            [&](const Tensor& out) { call_into(op, out, x); });
         if (self_overlaps(x.layout())) continue;
         const Tensor before = compact(x);
         call_into(op, x, x);
@@ -98,17 +100,20 @@ TEST(Elementwise, ParamViewsAndMeanings) {
       for (int round = 0; round < kRounds; ++round) {
         const double p = round % 2 == 0 ? 2 : -0.5, q = round % 3 == 0 ? 2.75 : 3;
         const Values kind = is_int(t) ? Values::tame : Values::any;
-        const Tensor x = testing::random_view(odd_tensor(random_shape(random, 4, 6), t, random, kind), random);
+        const Tensor x =
+            testing::random_view(odd_tensor(random_shape(random, 4, 6), t, random, kind), random);
         const Tensor want = call(op, compact(x), p, q);
         SCOPED_TRACE(about(info(op).name, t, x));
-        check_call(want, t, random, [&] { return call(op, x, p, q); },
-                   [&](const Tensor& out) { call_into(op, out, x, p, q); });
+        check_call(
+            want, t, random, [&] { return call(op, x, p, q); },
+            [&](const Tensor& out) { call_into(op, out, x, p, q); });
         const auto in = doubles_of(x), got = doubles_of(want);
         for (std::size_t i = 0; i < in.size(); ++i) {
           double meant = meaning_of(op, in[i], p, q);
           // Integers saturate here.
           if (is_int(t)) meant = doubles_of(Tensor::full({}, meant, t))[0];
-          ASSERT_TRUE(is_near(t, got[i], meant)) << in[i] << ", " << p << ", " << q << ": " << got[i];
+          ASSERT_TRUE(is_near(t, got[i], meant))
+              << in[i] << ", " << p << ", " << q << ": " << got[i];
         }
       }
     }
@@ -138,13 +143,15 @@ void check_pairs(std::uint64_t seed) {
         const Dims shape = random_shape(random, 4, 6);
         const Tensor a = odd_tensor(testing::shrunk(shape, random), t, random,
                                     tame && is_int(t) ? Values::tame : Values::any);
-        const Tensor b = odd_tensor(testing::shrunk(shape, random), t, random, right_of(op, t, tame));
+        const Tensor b =
+            odd_tensor(testing::shrunk(shape, random), t, random, right_of(op, t, tame));
         const Dims both = broadcast_shapes(a.shape(), b.shape(), "test");
         const Tensor x = compact(a, both), y = compact(b, both);
         const Tensor want = call(op, x, y);
         SCOPED_TRACE(about(info(op).name, t, a) + " and " + to_string(b.shape()));
-        check_call(want, output_of(op, t), random, [&] { return call(op, a, b); },
-                   [&](const Tensor& out) { call_into(op, out, a, b); });
+        check_call(
+            want, output_of(op, t), random, [&] { return call(op, a, b); },
+            [&](const Tensor& out) { call_into(op, out, a, b); });
         if (want.dtype() == t) {
           const Tensor left = compact(x), right = compact(y);
           call_into(op, left, left, y);
@@ -156,7 +163,8 @@ void check_pairs(std::uint64_t seed) {
         const auto p = doubles_of(x), q = doubles_of(y), got = doubles_of(want);
         for (std::size_t i = 0; i < got.size(); ++i)
           ASSERT_TRUE(is_near(want.dtype(), got[i], meaning_of(op, p[i], q[i])))
-              << p[i] << " and " << q[i] << ": " << got[i] << ", meant " << meaning_of(op, p[i], q[i]);
+              << p[i] << " and " << q[i] << ": " << got[i] << ", meant "
+              << meaning_of(op, p[i], q[i]);
       }
     }
 }
@@ -177,8 +185,9 @@ void check_scalars(std::uint64_t seed) {
         const Scalar s = round % 2 == 0 ? Scalar(2) : Scalar(3.0);
         const Tensor want = call(op, compact(x), Tensor::full(x.shape(), s, t));
         SCOPED_TRACE(about(info(op).name, t, x));
-        check_call(want, output_of(op, t), random, [&] { return call(op, x, s); },
-                   [&](const Tensor& out) { call_into(op, out, x, s); });
+        check_call(
+            want, output_of(op, t), random, [&] { return call(op, x, s); },
+            [&](const Tensor& out) { call_into(op, out, x, s); });
       }
     }
 }

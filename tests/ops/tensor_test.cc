@@ -11,12 +11,12 @@ namespace wick {
 namespace {
 
 using testing::doubles_of;
-using testing::kTen;
-using testing::Random;
-using testing::same_bits;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::kTen;
+using testing::Random;
+using testing::same_bits;
 
 constexpr Index kHuge = Index{1} << 40;
 
@@ -32,7 +32,8 @@ TEST(Making, FullZerosOnesInEveryDtype) {
       EXPECT_EQ(std::count(v.begin(), v.end(), 1.0F), n) << name(t);
       const auto z = Tensor::zeros(shape, t).to_vector<f32>();
       // A scale has no zero: its smallest power stands for it.
-      EXPECT_EQ(std::count(z.begin(), z.end(), t == DType::f8e8m0 ? 0x1p-127F : 0.0F), n) << name(t);
+      EXPECT_EQ(std::count(z.begin(), z.end(), t == DType::f8e8m0 ? 0x1p-127F : 0.0F), n)
+          << name(t);
     }
   }
   EXPECT_THAT(Tensor::full({2}, 3.7, DType::i32).to_vector<i32>(), ElementsAre(3, 3));
@@ -65,10 +66,12 @@ TEST(Making, Arange) {
   EXPECT_EQ(Tensor::arange(3, 0).element_count(), 0);
   EXPECT_EQ(Tensor::arange(0, 1e6, 1, DType::f64).select(0, 999999).item<f64>(), 999999.0);
   const i64 far = i64{1} << 53;  // where f64 has no odd numbers
-  EXPECT_THAT(Tensor::arange(far, far + 3, 1, DType::i64).to_vector<i64>(), ElementsAre(far, far + 1, far + 2));
+  EXPECT_THAT(Tensor::arange(far, far + 3, 1, DType::i64).to_vector<i64>(),
+              ElementsAre(far, far + 1, far + 2));
   EXPECT_THAT(Tensor::arange(INT64_MIN, INT64_MAX, INT64_MAX, DType::i64).to_vector<i64>(),
               ElementsAre(INT64_MIN, -1, INT64_MAX - 1));
-  EXPECT_THAT(Tensor::arange(INT64_MAX, INT64_MIN, INT64_MIN, DType::i64).to_vector<i64>(), ElementsAre(INT64_MAX, -1));
+  EXPECT_THAT(Tensor::arange(INT64_MAX, INT64_MIN, INT64_MIN, DType::i64).to_vector<i64>(),
+              ElementsAre(INT64_MAX, -1));
   EXPECT_ERROR(Tensor::arange(0, 1, 0), argument);
   EXPECT_ERROR(Tensor::arange(0, 1, 0.0), argument);
   EXPECT_ERROR(Tensor::arange(0, INFINITY), argument);
@@ -130,7 +133,8 @@ TEST(Shapes, ReshapeAndFlatten) {
   Random random(1);
   for (int round = 0; round < 300; ++round) {
     const Tensor v = testing::random_view(x, random);
-    EXPECT_TRUE(same_bits(v.reshape({v.element_count()}), testing::compact(v).reshape({v.element_count()})));
+    EXPECT_TRUE(same_bits(v.reshape({v.element_count()}),
+                          testing::compact(v).reshape({v.element_count()})));
   }
 }
 
@@ -190,8 +194,11 @@ TEST(Foreign, LayoutMustStayInside) {
   EXPECT_EQ(make({{81}, {1}, 0}, 61, DType::f6e2m3).element_count(), 81);
   EXPECT_ERROR(make({{82}, {1}, 0}, 61, DType::f6e2m3), shape);
   EXPECT_EQ(make({{1}, {1}, 0}, INT64_MAX, DType::f4).element_count(), 1);
-  EXPECT_ERROR(Tensor::from_foreign(nullptr, 4, DType::f32, Layout::contiguous({1}), nullptr), argument);
-  EXPECT_EQ(Tensor::from_foreign(nullptr, 0, DType::f32, Layout::contiguous({0}), nullptr).element_count(), 0);
+  EXPECT_ERROR(Tensor::from_foreign(nullptr, 4, DType::f32, Layout::contiguous({1}), nullptr),
+               argument);
+  EXPECT_EQ(Tensor::from_foreign(nullptr, 0, DType::f32, Layout::contiguous({0}), nullptr)
+                .element_count(),
+            0);
   EXPECT_ERROR(Tensor(make({{10}, {1}, 0}).storage(), {{11}, {1}, 0}), shape);
   // An empty tensor may come with any strides and offset; its views lead nowhere.
   const Tensor e = make({{0, 5}, {INT64_MAX, INT64_MAX / 2}, INT64_MAX});
@@ -206,7 +213,8 @@ TEST(Foreign, MisalignedMemoryIsCopied) {
   std::memcpy(bytes + 4, &value, 8);
   auto owner = std::make_shared<int>(0);
   const std::weak_ptr<int> watch = owner;
-  const Tensor x = Tensor::from_foreign(bytes + 4, 8, DType::f64, Layout::contiguous({1}), std::move(owner));
+  const Tensor x =
+      Tensor::from_foreign(bytes + 4, 8, DType::f64, Layout::contiguous({1}), std::move(owner));
   EXPECT_EQ(x.item<f64>(), 2.5);
   EXPECT_TRUE(watch.expired());
   bytes[4] = 1;
@@ -221,7 +229,8 @@ TEST(Foreign, OwnerLivesAsLongAsAView) {
   f32* data = owner->data();
   Tensor view_of_it;
   {
-    const Tensor x = Tensor::from_foreign(data, 16, DType::f32, Layout::contiguous({4}), std::move(owner));
+    const Tensor x =
+        Tensor::from_foreign(data, 16, DType::f32, Layout::contiguous({4}), std::move(owner));
     view_of_it = x.narrow(0, 2, 2);
   }
   EXPECT_FALSE(watch.expired());

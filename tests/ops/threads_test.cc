@@ -19,8 +19,8 @@ using testing::Random;
 using testing::same_bits;
 using testing::Values;
 
-/// Claims to have threads and runs the ranks one after the other, last first: how work is cut shows,
-/// whatever the machine.
+/// Claims to have threads and runs the ranks one after the other, last first: how work is cut
+/// shows, whatever the machine.
 class Pretend final : public Executor {
  public:
   explicit Pretend(int threads) : threads_(threads) {}
@@ -48,7 +48,8 @@ void check(std::string_view op, F&& f) {
     const Tensor got = f();
     ASSERT_EQ(view(got.storage()).bytes, view(want.storage()).bytes);
     ASSERT_EQ(std::memcmp(view(got.storage()).data, view(want.storage()).data,
-                          static_cast<std::size_t>(view(want.storage()).bytes)), 0)
+                          static_cast<std::size_t>(view(want.storage()).bytes)),
+              0)
         << op << " on " << threads;
   }
 }
@@ -58,11 +59,13 @@ TEST(Threads, EveryOpAboveItsGrain) {
   const Dims shape{3, 367, 211};  // 232 000 elements: seven pieces of the large grain
   for (const DType t : {DType::f32, DType::bf16, DType::i32}) {
     const Tensor base = testing::fill_random(Tensor::empty({367, 3, 211}, t), random, Values::any);
-    const Tensor x = base.transpose(0, 1), row = testing::fill_random(Tensor::empty({211}, t), random, Values::divisors);
+    const Tensor x = base.transpose(0, 1),
+                 row = testing::fill_random(Tensor::empty({211}, t), random, Values::divisors);
     for (const UnaryOp op : all_ops<UnaryOp>())
       if (testing::takes(info(op).domain, t)) check(info(op).name, [&] { return call(op, x); });
     for (const BinaryOp op : all_ops<BinaryOp>())
-      if (!(is_int(t) && op == BinaryOp::pow)) check(info(op).name, [&] { return call(op, x, row); });
+      if (!(is_int(t) && op == BinaryOp::pow))
+        check(info(op).name, [&] { return call(op, x, row); });
     check("eq", [&] { return x.eq(row); });
     check("clamp", [&] { return x.clamp(-1, 1.5); });
     check("affine", [&] { return x.affine(0.3, 0.7); });
