@@ -78,9 +78,12 @@ void check(const Tensor& x, Index dim) {
   const double tiny = t == DType::f8e4m3 ? 0x1p-10 : t == DType::f16 ? 0x1p-25 : 1e-300;
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (i / step % n != 0) continue;
-    double max = in[i], sum = 0;
+    double max = in[i];
+    long double exact = 0;
     for (std::size_t k = 0; k < n; ++k) max = std::max(max, in[i + k * step]);
-    for (std::size_t k = 0; k < n; ++k) sum += std::exp(in[i + k * step] - max);
+    for (std::size_t k = 0; k < n; ++k)
+      exact += std::exp(static_cast<long double>(in[i + k * step]) - max);
+    const auto sum = static_cast<double>(exact);
     for (std::size_t k = 0; k < n; ++k) {
       const double e = std::exp(in[i + k * step] - max) / sum;
       const double l = in[i + k * step] - max - std::log(sum);

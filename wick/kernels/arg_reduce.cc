@@ -39,7 +39,12 @@ HWY_INLINE auto RankOf(T x) {
   } else {
     // Without branches, for the vectorizer.
     using K = KeyOf<T>;
-    const auto bits = std::bit_cast<K>(x);
+    K bits;
+    if constexpr (SmallFloat<T>) {
+      bits = static_cast<K>(x.bits);
+    } else {
+      bits = std::bit_cast<K>(x);
+    }
     const auto magnitude = static_cast<R>(bits & std::numeric_limits<K>::max());
     const R sign = static_cast<R>(bits) >> (8 * sizeof(R) - 1);
     const R flip = kMin ? ~sign : sign;
