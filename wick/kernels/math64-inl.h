@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementary functions on vectors of f64. kShort: good to about 33 bits, for results that are
-// rounded to f32; else as kernels/unary.h promises. Every argument is handled: signed zeros, subnormals,
-// overflow, infinities, NaN. Multiplications and additions are fused only where MulAdd is written,
-// so all sets with FMA give the same bits. Included once per instruction set.
+// rounded to f32; else as kernels/unary.h promises. Every argument is handled: signed zeros,
+// subnormals, overflow, infinities, NaN. Multiplications and additions are fused only where MulAdd
+// is written, so all sets with FMA give the same bits. Included once per instruction set.
 //
 // Sources: argument reduction after Cody and Waite, "Software Manual for the Elementary Functions"
 // (1980) and Payne and Hanek (1983); double-length arithmetic after Dekker, "A floating-point
