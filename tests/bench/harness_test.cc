@@ -27,7 +27,7 @@ class FakeMachine final : public LimitSource {
   double best(Limit, int) const override { return best_; }
   bool two_threads_scale() const override { return scale_; }
 
-  Candidate candidate(std::string name, double seconds) {
+  Candidate candidate(const std::string& name, double seconds) {
     return {.engine = name, .call = [this, name, seconds] {
               pass(seconds);
               order_ += name;

@@ -69,7 +69,7 @@ TEST(OpTable, MeaningsOfKnownValues) {
 
 // C129, C143.
 TEST(OpTable, MeaningsOfPairs) {
-  using namespace meaning;
+  using meaning::clamp, meaning::maximum, meaning::minimum, meaning::rem;
   EXPECT_TRUE(std::isnan(clamp(NAN, 0, 1)));
   EXPECT_EQ(clamp(2, 3, 1), 1);
   EXPECT_TRUE(std::isnan(clamp(0, NAN, 1)));

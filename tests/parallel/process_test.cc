@@ -9,9 +9,9 @@
 #if defined(__linux__) && WICK_WITH_THREADS
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <atomic>
 #include <chrono>

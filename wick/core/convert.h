@@ -15,13 +15,12 @@ namespace detail {
 /// Truncates, saturates at the ends of Int, NaN becomes 0.
 template <Int To, class From>
 constexpr To saturate(From x) {
-  if (x != x) return 0;
   // Both ends as floats: low is a power of two or 0, high + 1 is a power of two; both exact.
   constexpr From low = static_cast<From>(std::numeric_limits<To>::min());
-  constexpr From past = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * From{2};
+  constexpr From past = static_cast<From>(To{1} << (std::numeric_limits<To>::digits - 1)) * From{2};
   if (x >= past) return std::numeric_limits<To>::max();
-  if (x <= low) return std::numeric_limits<To>::min();
-  return static_cast<To>(x);
+  if (x > low) return static_cast<To>(x);
+  return x <= low ? std::numeric_limits<To>::min() : To{0};  // 0 for NaN
 }
 
 /// A 64-bit integer as an f64 that rounds once, and the right way, to any small float: bits that

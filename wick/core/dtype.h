@@ -106,7 +106,7 @@ template <class T, class List>
 struct PlaceOf;
 template <class T, class... Ts>
 struct PlaceOf<T, Types<Ts...>> {
-  static constexpr int value = [] {
+  static constexpr int kPlace = [] {
     int i = 0;
     (void)((std::same_as<T, Ts> || (++i, false)) || ...);
     return i;
@@ -116,8 +116,8 @@ struct PlaceOf<T, Types<Ts...>> {
 
 /// The DType of a C++ type, e.g. dtype_of<float> == DType::f32.
 template <class T>
-  requires(detail::PlaceOf<T, Elements>::value < kDTypeCount)
-inline constexpr DType dtype_of = static_cast<DType>(detail::PlaceOf<T, Elements>::value);
+  requires(detail::PlaceOf<T, Elements>::kPlace < kDTypeCount)
+inline constexpr DType dtype_of = static_cast<DType>(detail::PlaceOf<T, Elements>::kPlace);
 
 /// The name of a dtype, e.g. "f32".
 constexpr std::string_view name(DType t) {

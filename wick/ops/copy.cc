@@ -152,7 +152,8 @@ static f64 whole_count(i64 start, i64 stop, i64 step) {
   const U distance = step > 0 ? static_cast<U>(stop) - static_cast<U>(start)
                               : static_cast<U>(start) - static_cast<U>(stop);
   const U pace = step > 0 ? static_cast<U>(step) : 0 - static_cast<U>(step);
-  return static_cast<f64>(distance / pace + (distance % pace != 0 ? 1 : 0));
+  const U whole = distance / pace;
+  return static_cast<f64>(whole + (distance % pace != 0 ? 1 : 0));
 }
 
 Tensor Tensor::arange(Scalar start, Scalar stop, Scalar step, DType dtype) {
