@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The everyday commands. Each first installs what is missing (WICK_SETUP=no prevents that).
 # CMAKE_FLAGS=... reaches cmake, JOBS=N sets how many processes run at once.
-.PHONY: build demo test bench format lint docs clean test-asan test-tsan test-arm test-wasm
+.PHONY: build demo test bench peers format lint docs clean test-asan test-tsan test-arm test-wasm
 JOBS ?= $(shell nproc)
 
 build:
@@ -19,6 +19,10 @@ test: build
 
 bench: build
 	build/release/wick bench
+
+# What `wick bench embed` measures beside wick: PyTorch and onnxruntime.
+peers:
+	scripts/setup-peers
 
 format:
 	scripts/setup lint

@@ -21,16 +21,22 @@ struct Course {
   double spent = 0;
 };
 
+/// The seconds that so many calls took.
+double time_calls(const Candidate& candidate, int calls, const Now& now) {
+  if (candidate.timed) return candidate.timed(calls);
+  const double start = now();
+  for (int i = 0; i < calls; ++i) candidate.call();
+  return now() - start;
+}
+
 /// One warm-up call, then as many as it takes to know how long one is.
 void warm_up(Course& course, const Pace& pace, const Now& now) {
   course.candidate->around([&] {
-    course.candidate->call();
-    double start = now(), took = 0;
+    time_calls(*course.candidate, 1, now);
+    double took = 0;
     int calls = 1;
     for (;; calls *= 2) {
-      start = now();
-      for (int i = 0; i < calls; ++i) course.candidate->call();
-      took = now() - start;
+      took = time_calls(*course.candidate, calls, now);
       if (took >= pace.batch_seconds / 4 || calls >= 1 << 20) break;
     }
     const double once = std::max(took / calls, 1e-9);
@@ -46,12 +52,9 @@ void run_batch(Course& course, const Pace& pace, const Now& now) {
   Batch& batch = course.batches.emplace_back();
   batch.seconds.reserve(static_cast<std::size_t>(pace.timings));
   course.candidate->around([&] {
-    if (course.rouse) course.candidate->call();
-    for (int t = 0; t < pace.timings; ++t) {
-      const double start = now();
-      for (int i = 0; i < course.calls; ++i) course.candidate->call();
-      batch.seconds.push_back((now() - start) / course.calls);
-    }
+    if (course.rouse) time_calls(*course.candidate, 1, now);
+    for (int t = 0; t < pace.timings; ++t)
+      batch.seconds.push_back(time_calls(*course.candidate, course.calls, now) / course.calls);
   });
 }
 
@@ -71,8 +74,9 @@ void conclude(Course& course, const LimitSource& limits) {
   row.kept = verdict.kept;
   row.dropped = verdict.dropped;
   row.noisy = verdict.noisy || (row.what.threads > 1 && !limits.two_threads_scale());
-  const double rate = row.what.work / std::max(verdict.seconds, 1e-12);
   row.median_ms = verdict.seconds * 1e3;
+  if (row.what.work <= 0) return;
+  const double rate = row.what.work / std::max(verdict.seconds, 1e-12);
   row.rate = rate / 1e9;
   row.share_of_limit = best > 0 ? rate / best : 0;
 }
@@ -93,6 +97,7 @@ std::vector<Row> measure(const Case& what, std::span<const Candidate> candidates
     course.row.what = what;
     course.row.engine = candidate.engine;
     course.row.context = candidate.context;
+    course.row.result = candidate.note;
     try {
       warm_up(course, pace, now);
     } catch (const Error& e) {
@@ -113,7 +118,11 @@ std::vector<Row> measure(const Case& what, std::span<const Candidate> candidates
     for (Course& course : courses) {
       if (finished(course, pace, limits.best(what.limit, what.threads))) continue;
       const double start = now();
-      run_batch(course, pace, now);
+      try {
+        run_batch(course, pace, now);
+      } catch (const Error& e) {
+        course.row.error = e.what();
+      }
       const double after = limit_now();
       course.batches.back().bracket = std::min(before, after);
       before = after;

@@ -35,6 +35,10 @@ struct Candidate {
     batch();
   };
   bool context = false;  ///< inside with_context
+  /// Instead of `call`, for who keeps his own time (another process): does so many calls and says
+  /// how many seconds they took.
+  std::function<double(int calls)> timed = {};
+  std::string note = {};  ///< becomes the row's result
 };
 
 /// What came out: one line of a table.
@@ -42,7 +46,8 @@ struct Row {
   Case what;
   std::string engine;
   bool context = false;
-  std::optional<double> median_ms, rate, share_of_limit;  ///< rate in unit(what.limit)
+  /// The rate is in unit(what.limit); it and the share are empty for a case without work.
+  std::optional<double> median_ms, rate, share_of_limit;
   std::optional<std::string> error;                       ///< the message, where the call failed
   std::string result;         ///< what was computed, where that is the question
   bool noisy = false;         ///< too few quiet batches: not to be judged

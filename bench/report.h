@@ -12,6 +12,10 @@ namespace wick::bench {
 /// "matmul f32 1024x1024x1024: median 3.256 ms (659 GFLOP/s), 83 % of f32 FMA peak".
 std::string text_line(const Row& row);
 
+/// "  onnxruntime   median 3.256 ms (659 GFLOP/s), 83 % of f32 FMA peak", where the case is said
+/// above.
+std::string engine_line(const Row& row);
+
 /// "n=64: plain median 0.0076 ms, with_context median 0.0075 ms".
 std::string context_line(const Row& plain, const Row& context);
 

@@ -55,8 +55,8 @@ constexpr std::string_view kHeadings[] = {"Results",
 std::string label(const Row& row) {
   std::string text =
       fmt::format("{} {} {}", row.what.op, name(row.what.dtype), fmt::join(row.what.shape, "×"));
-  if (row.what.experiment == 2) text += ", " + row.engine;
-  if (row.what.experiment == 3)
+  if (row.what.experiment == 2 || row.what.experiment == 0) text += ", " + row.engine;
+  if (row.what.experiment == 3 || row.what.experiment == 0)
     text += fmt::format(", {} thread{}", row.what.threads, row.what.threads == 1 ? "" : "s");
   if (row.what.experiment == 5) text += row.context ? ", with_context" : ", plain";
   return text;
@@ -64,7 +64,7 @@ std::string label(const Row& row) {
 
 /// One bar for each row: its share of the limit, its time and its rate.
 std::string bars(std::span<const Row* const> rows) {
-  constexpr double kStep = 26, kBarLeft = 280, kBarWidth = 340, kWidth = 900;
+  constexpr double kStep = 26, kBarLeft = 320, kBarWidth = 300, kWidth = 900;
   std::string svg = fmt::format(R"(<svg viewBox="0 0 {} {:.0f}" role="img">)", kWidth,
                                 kStep * static_cast<double>(rows.size()));
   double y = 0;
@@ -84,8 +84,9 @@ std::string bars(std::span<const Row* const> rows) {
                          y + 17, 100 * share);
       svg += fmt::format(R"(<text x="{}" y="{:.0f}" class="end">{:.4g} ms</text>)",
                          kBarLeft + kBarWidth + 130, y + 17, row->median_ms.value_or(0));
-      svg += fmt::format(R"(<text x="{}" y="{:.0f}" class="end">{:.4g} {}</text>)", kWidth, y + 17,
-                         row->rate.value_or(0), unit(row->what.limit));
+      if (row->rate)
+        svg += fmt::format(R"(<text x="{}" y="{:.0f}" class="end">{:.4g} {}</text>)", kWidth,
+                           y + 17, *row->rate, unit(row->what.limit));
     }
     y += kStep;
   }

@@ -25,7 +25,9 @@ Point point(const Row& row) {
 bool drawable(const Row& row) {
   return row.median_ms && row.what.bytes > 0 && point(row).gflops > 0;
 }
-bool numbered(const Row& row) { return row.what.experiment <= 1 && drawable(row); }
+bool numbered(const Row& row) {
+  return row.what.experiment <= 1 && row.engine == "wick" && drawable(row);
+}
 
 /// Both axes: powers of two from left to right, powers of ten upwards.
 class Axes {
@@ -153,7 +155,8 @@ std::string escape(std::string_view what) {
 
 std::string engine_class(std::string_view engine) {
   if (engine == "wick") return "e0";
-  return engine == "openblas" ? "e1" : engine == "mkl" ? "e2" : "e3";
+  if (engine == "openblas" || engine == "pytorch") return "e1";
+  return engine == "mkl" || engine == "onnxruntime" ? "e2" : "e3";
 }
 
 std::string roofline_svg(const Machine& machine, std::span<const Row> rows) {
@@ -164,7 +167,8 @@ std::string roofline_svg(const Machine& machine, std::span<const Row> rows) {
   if (machine.threads > 1) svg += roofs(axes, machine.one, false);
   svg += roofs(axes, machine.all, true);
   for (const Row& row : rows) {
-    if (row.what.experiment != 2 || row.engine == "wick" || !drawable(row)) continue;
+    const bool compared = row.what.experiment == 0 || row.what.experiment == 2;
+    if (!compared || row.engine == "wick" || !drawable(row)) continue;
     const Point p = point(row);
     svg += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="4" class="{}"><title>{} {:.4g} )"
                        "GFLOP/s</title></circle>",

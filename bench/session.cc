@@ -104,6 +104,10 @@ std::span<const Suite> suites() {
        "the five experiments: matmul and elementwise ops, engines, threads, dtypes, "
        "with_context",
        run_experiments},
+      {"embed",
+       "the encoder of all-MiniLM-L6-v2 beside PyTorch and onnxruntime, the start of "
+       "`wick embed`, the first op of a process",
+       run_embed, true},
   };
   return kSuites;
 }

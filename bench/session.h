@@ -13,6 +13,7 @@ namespace wick::bench {
 
 struct Settings {
   bool quick = false;
+  std::string model = {};  ///< folder of the model for suites that run one
   double budget = 0;  ///< seconds that one figure may look for quiet batches; 0: by `quick`
   std::function<void(std::string_view line)> print = [](std::string_view) {};
   std::function<void(double done, std::string_view what)> progress = [](double, std::string_view) {
@@ -59,8 +60,11 @@ class Session {
   void expect(int runs) { expected_ += runs; }
 
   bool quick() const { return settings_.quick; }
+  const std::string& model() const { return settings_.model; }
   Pace pace() const;
   int threads() const { return threads_; }  ///< the default
+  /// Where the first of the threads of wick and of its peers are pinned, and so on.
+  const std::vector<int>& cpus() const { return cpus_; }
   /// 1, 2, 4 ... and the default.
   std::vector<int> thread_counts() const;
   Limit fma_limit(DType dtype) const { return bench::fma_limit(dtype, limits_.native_bf16()); }
@@ -87,6 +91,7 @@ class Session {
 struct Suite {
   std::string_view name, about;
   void (*run)(Session& session);
+  bool needs_model = false;  ///< Settings::model must be set
 };
 
 /// The suites, the chapter's experiments first; that one also runs where none is named.
@@ -94,5 +99,6 @@ std::span<const Suite> suites();
 
 /// suites(): one function for each file.
 void run_experiments(Session& session);
+void run_embed(Session& session);
 
 }  // namespace wick::bench

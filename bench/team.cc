@@ -89,6 +89,22 @@ PinScope::~PinScope() {
 #endif
 }
 
+RunOn::RunOn([[maybe_unused]] const std::vector<int>& cpus) {
+#if defined(__linux__)
+  cpu_set_t set;
+  if (cpus.empty() || ::sched_getaffinity(0, sizeof set, &set) != 0) return;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) before_.push_back(cpu);
+  pin(0, cpus.data(), cpus.data() + cpus.size());
+#endif
+}
+
+RunOn::~RunOn() {
+#if defined(__linux__)
+  if (!before_.empty()) pin(0, before_.data(), before_.data() + before_.size());
+#endif
+}
+
 Team::Team(const std::vector<int>& cpus) : cpus_(cpus) {}
 
 Team::~Team() {

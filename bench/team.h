@@ -33,6 +33,19 @@ class PinScope {
   int threads_;
 };
 
+/// While it lives, the calling thread may run on these CPUs only, and what it starts inherits that;
+/// none: nothing changes.
+class RunOn {
+ public:
+  explicit RunOn(const std::vector<int>& cpus);
+  ~RunOn();
+  RunOn(const RunOn&) = delete;
+  RunOn& operator=(const RunOn&) = delete;
+
+ private:
+  std::vector<int> before_;
+};
+
 /// Threads of the benchmark's own for the limit loops: each on its own CPU, asleep between runs.
 class Team {
  public:

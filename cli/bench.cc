@@ -8,7 +8,9 @@
 
 #include "bench/report.h"
 #include "bench/session.h"
+#include "bench/startup.h"
 #include "cli/commands.h"
+#include "cli/model_folder.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 
@@ -16,7 +18,7 @@ namespace wick::cli {
 namespace {
 
 struct Options {
-  std::string suite, json, html;
+  std::string suite, json, html, model;
   bool quick = false;
   double budget = 0;
 };
@@ -29,10 +31,13 @@ const bench::Suite& find_suite(const std::string& name) {
 
 void run(const Options& options) {
   OutputFile json(options.json), html(options.html);
+  const bench::Suite& suite = find_suite(options.suite);
+  bench::Settings settings;
+  settings.model = options.model;
+  if (suite.needs_model && options.model.empty()) settings.model = find_model().string();
   Progress progress;
   // Where the JSON takes the standard output, the lines for people go to the other one.
   std::FILE* lines = json.is_stdout() || html.is_stdout() ? stderr : stdout;
-  bench::Settings settings;
   settings.quick = options.quick;
   settings.budget = options.budget;
   settings.print = [&](std::string_view line) {
@@ -44,7 +49,7 @@ void run(const Options& options) {
   progress.show(0, "limits of this machine");
   bench::Session session(settings);
   settings.print(bench::machine_text(session.machine()));
-  find_suite(options.suite).run(session);
+  suite.run(session);
   progress.wipe();
   json.write(bench::to_json(session.machine(), session.rows()));
   html.write(bench::to_html(session.machine(), session.rows()));
@@ -70,8 +75,20 @@ void add_bench(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command->add_option("--json", options->json, "Write the figures to this file (- for stdout)");
   command->add_option("--html", options->html, "Write a page with plots to this file");
+  command
+      ->add_option("--model", options->model,
+                   "Folder with config.json and model.safetensors, for embed")
+      ->type_name("DIR");
   command->footer("Suites:" + about);
   command->callback([options] { run(*options); });
+}
+
+void add_first_op(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("first-op", "Time the first op of a process, in seconds");
+  command->group("");  // `wick bench embed` calls it
+  auto context = std::make_shared<bool>(false);
+  command->add_flag("--context", *context, "Within with_context");
+  command->callback([context] { fmt::print("{:.9f}\n", bench::first_op_seconds(*context)); });
 }
 
 }  // namespace wick::cli

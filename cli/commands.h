@@ -13,6 +13,7 @@ using AddCommand = void (*)(CLI::App& app);
 // One for each file of this folder; main.cc lists them.
 void add_bench(CLI::App& app);
 void add_embed(CLI::App& app);
+void add_first_op(CLI::App& app);
 void add_info(CLI::App& app);
 
 }  // namespace wick::cli

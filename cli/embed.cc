@@ -8,16 +8,15 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/model_folder.h"
 #include "cli/progress.h"
 #include "models/embedder.h"
-#include "wick/base/env.h"
 
 namespace wick::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kModel = "all-MiniLM-L6-v2";
 constexpr std::size_t kTextsAtOnce = 64;  // between two steps of the progress bar
 
 struct Options {
@@ -28,25 +27,6 @@ struct Options {
   bool similarity = false;
   bool read = false;
 };
-
-/// The folder that scripts/fetch-model fills: in $WICK_MODELS, else in the build tree that this
-/// program or the working directory belongs to.
-fs::path find_model() {
-  std::vector<fs::path> places;
-  if (const auto models = env_text("WICK_MODELS")) {
-    places.emplace_back(*models);
-  } else {
-    std::error_code none;
-    places.emplace_back("build/models");
-    const fs::path program = fs::read_symlink("/proc/self/exe", none);
-    if (!none) places.push_back(program.parent_path().parent_path() / "models");
-  }
-  for (const fs::path& place : places)
-    if (fs::exists(place / kModel / "config.json")) return place / kModel;
-  throw Error(ErrorKind::io, "embed",
-              str("wanted a model in ", (places.front() / kModel).string(),
-                  ", found none (run scripts/fetch-model, or give --model DIR)"));
-}
 
 void read_lines(const std::string& name, std::vector<std::string>& texts) {
   std::ifstream file;

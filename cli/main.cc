@@ -12,6 +12,7 @@ constexpr wick::cli::AddCommand kCommands[] = {
     wick::cli::add_embed,
 #if WICK_WITH_BENCH
     wick::cli::add_bench,
+    wick::cli::add_first_op,
 #endif
 };
 

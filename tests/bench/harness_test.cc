@@ -33,8 +33,9 @@ class FakeMachine final : public LimitSource {
               order_ += name;
             }};
   }
-  std::vector<Row> measure_all(std::span<const Candidate> candidates, Pace pace = {}) {
-    Case what{.op = "test", .threads = threads_, .work = 1e6};
+  std::vector<Row> measure_all(std::span<const Candidate> candidates, Pace pace = {},
+                               double work = 1e6) {
+    Case what{.op = "test", .threads = threads_, .work = work};
     return bench::measure(what, candidates, *this, pace, [] {}, [this] { return now(); });
   }
 
@@ -135,6 +136,41 @@ TEST(Harness, AnErrorBecomesARow) {
   EXPECT_EQ(rows[0].error, "matmul: f4 is not supported");
   EXPECT_FALSE(rows[0].median_ms.has_value());
   EXPECT_EQ(rows[1].kept, 9);
+}
+
+TEST(Harness, ACandidateMayKeepItsOwnTime) {
+  FakeMachine machine;
+  const Candidate other{.engine = "a",
+                        .timed =
+                            [&](int calls) {
+                              machine.pass(1);  // the way there is not counted
+                              return 3e-3 * calls;
+                            },
+                        .note = "version 1"};
+  const Row row = machine.measure_all({&other, 1}).front();
+  EXPECT_EQ(row.kept, 9);
+  EXPECT_NEAR(*row.median_ms, 3, 1e-9);
+  EXPECT_EQ(row.result, "version 1");
+}
+
+TEST(Harness, AnErrorInABatchBecomesARow) {
+  FakeMachine machine;
+  int calls = 0;
+  const Candidate bad{.engine = "a", .timed = [&](int) {
+                        if (++calls > 4) throw Error(ErrorKind::io, "a", "the other process ended");
+                        return 1.0;
+                      }};
+  const Row row = machine.measure_all({&bad, 1}).front();
+  EXPECT_EQ(row.error, "a: the other process ended");
+  EXPECT_FALSE(row.median_ms.has_value());
+}
+
+TEST(Harness, WithoutWorkThereIsNoRate) {
+  FakeMachine machine;
+  const Candidate one = machine.candidate("a", 2e-3);
+  const Row row = machine.measure_all({&one, 1}, {}, 0).front();
+  EXPECT_NEAR(*row.median_ms, 2, 1e-9);
+  EXPECT_FALSE(row.rate.has_value());
 }
 
 TEST(Harness, SingleCallsAreTimedOneByOne) {
