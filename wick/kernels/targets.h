@@ -6,7 +6,7 @@
 //
 //   x86-64   AVX3_DL (VNNI and friends), AVX3 (Skylake-X AVX-512), AVX2 with FMA, the baseline
 //   arm64    NEON
-//   wasm32   the 128-bit vectors, where the compiler has them switched on
+//   wasm32   the baseline alone: the vectors of Highway 1.0.3 lack f64 there
 //
 // The baseline is what the compiler may use anywhere, and it cannot be switched off: SSE2 where
 // Highway knows that target, else EMU128 (plain loops over 16 bytes, which compilers turn into
@@ -16,8 +16,9 @@
 //
 // WICK_TARGETS_AVX2 (AVX2 and the baseline) and WICK_TARGETS_BASELINE come from the build option
 // WICK_KERNEL_TARGETS; they make builds faster where speed of the result does not matter.
-#define WICK_TARGETS_NEVER \
-  (HWY_SCALAR | HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#define WICK_TARGETS_NEVER                                                               \
+  (HWY_SCALAR | HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | \
+   HWY_WASM | HWY_WASM_EMU256)
 
 #if defined(WICK_TARGETS_BASELINE)
 #define HWY_DISABLED_TARGETS (WICK_TARGETS_NEVER | HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL)
