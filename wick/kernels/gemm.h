@@ -56,13 +56,14 @@ struct GemmFinish {
 };
 
 /// One call of the block kernel: sums of the m x n products over one chunk of k.
-/// A is packed in strips (GemmStrips(m, mr); strip at row i starts at a + i * k, element [p][row])
-/// or, with a_packed == false, read in place through its strides. B is panels of nr columns,
-/// b_panel apart, rows b_row apart; b_row == nr where packed, else B's own row stride and
-/// b_panel == nr (only whole panels then: n % nr == 0).
+/// A is packed in strips (GemmStrips(m, strip); strip at row i starts at a + i * k, element
+/// [p][row]) or, with a_packed == false, read in place through its strides. B is panels of nr
+/// columns, b_panel apart, rows b_row apart; b_row == nr where packed, else B's own row stride and
+/// b_panel == nr (n must be a multiple of nr / 2 then).
 template <class Acc>
 struct GemmBlock {
   Index m, n, k;
+  Index strip;  ///< most rows of a strip, 1 to mr
   const Acc* a;
   bool a_packed;
   Index a_row, a_col;
@@ -84,6 +85,9 @@ struct Gemm {
   /// p < k. Packs a strip of A (width == lanes <= mr) or a panel of B (width == nr). May write up
   /// to kGemmSlack elements past the last row.
   void (*pack)(const T* src, Index lane, Index step, Index lanes, Index width, Index k, Acc* out);
+  /// Packs whole rows of B, `columns` elements each, `step` apart: panel after panel, as `pack`
+  /// does them one by one. Memory is read in long runs.
+  void (*pack_rows)(const T* src, Index step, Index columns, Index k, Acc* out);
   void (*block)(const GemmBlock<Acc>& g);
   /// GemmFinish::apply for results of type T, and of type Acc.
   decltype(GemmFinish<Acc>::apply) finish, finish_wide;

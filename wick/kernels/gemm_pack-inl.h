@@ -66,16 +66,6 @@ HWY_INLINE void GemmPackRows(const Acc* HWY_RESTRICT src, Index step, Index lane
   const hn::ScalableTag<Acc> d;
   const auto n = static_cast<Index>(hn::Lanes(d));
   const Index whole = lanes / n * n;
-  if (lanes == 2 * n && width == 2 * n) {  // a whole panel of B
-    Index p = 0;
-    for (; p + 4 <= k; p += 4, src += 4 * step, out += 4 * width)
-      for (Index q = 0; q < 4; ++q) {
-        const auto v0 = hn::LoadU(d, src + q * step), v1 = hn::LoadU(d, src + q * step + n);
-        hn::StoreU(v0, d, out + q * width);
-        hn::StoreU(v1, d, out + q * width + n);
-      }
-    k -= p;
-  }
   const auto rest = hn::FirstN(d, static_cast<std::size_t>(lanes - whole));
   for (Index p = 0; p < k; ++p, src += step, out += width) {
     Index i = 0;
@@ -156,6 +146,36 @@ void GemmPack(const T* src, Index lane, Index step, Index lanes, Index width, In
         for (Index i = lanes; i < width; ++i) out[(p + s) * width + i] = 0;
     }
   }
+}
+
+/// Gemm<T>::pack_rows. A few panels at a time: each is written in a run of its own, and more runs
+/// than the caches have ways would push each other out.
+template <class T>
+void GemmPackAllRows(const T* src, Index step, Index columns, Index k, GemmAcc<T>* out) {
+  using Acc = GemmAcc<T>;
+  const hn::ScalableTag<Acc> d;
+  const auto nr = static_cast<Index>(2 * hn::Lanes(d));
+  constexpr Index kPanels = 8;
+  Index j = 0;
+  while (j + nr <= columns) {
+    const Index panels = std::min(kPanels, (columns - j) / nr);
+    for (Index p = 0; p < k; ++p) {
+      const T* from = src + p * step + j;
+      Acc* to = out + j * k + p * nr;
+      for (Index q = 0; q < panels; ++q, from += nr, to += nr * k) {
+        if constexpr (sizeof(T) == sizeof(Acc)) {
+          const auto* same = reinterpret_cast<const Acc*>(from);
+          const auto v0 = hn::LoadU(d, same), v1 = hn::LoadU(d, same + nr / 2);
+          hn::StoreU(v0, d, to);
+          hn::StoreU(v1, d, to + nr / 2);
+        } else {
+          GemmWidenRun(from, nr, to);
+        }
+      }
+    }
+    j += panels * nr;
+  }
+  if (j < columns) GemmPack(src + j, Index{1}, step, columns - j, nr, k, out + j * k);
 }
 
 /// to[i] = from[i] rounded to Out, n elements next to each other.
@@ -242,6 +262,7 @@ void GemmFinishTile(const GemmFinish<Acc>& self, const Acc* tile, Index tile_row
 template <class T>
 void GemmFill(Gemm<T>& table) {
   table.pack = &GemmPack<T>;
+  table.pack_rows = &GemmPackAllRows<T>;
   table.finish = &GemmFinishTile<T, GemmAcc<T>>;
   table.finish_wide = &GemmFinishTile<GemmAcc<T>, GemmAcc<T>>;
 }

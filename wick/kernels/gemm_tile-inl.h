@@ -169,7 +169,7 @@ HWY_INLINE void GemmBlockLoop(const GemmBlock<T>& g) {
   static constexpr auto kFull = GemmTiles<T, kGemmVecs, kPacked>(rows);
   static constexpr auto kHalf = GemmTiles<T, 1, kPacked>(rows);
   const Index nr = GemmColumns<T>();
-  const GemmStrips strips(g.m, Index{kGemmRows<T>});
+  const GemmStrips strips(g.m, g.strip);
   // A strip of A (about 20 KiB) stays in L1 while the panels of B stream past it from L2.
   Index i = 0;
   for (Index s = 0; s < strips.count; ++s) {

@@ -63,6 +63,7 @@ struct Plan {
   kernels::Gemm<T> kernel;
   bool direct_a, direct_b;  // read in place, not packed
   bool in_place;            // C holds running sums and the result
+  Index strip;              // most rows of a strip of A
   Index mc, nb, nc, group;  // group: elements of k, whole chunks
   Index ranks, grid_m, grid_n;
   bool split_batch;                   // ranks share the products, else the elements of each
@@ -113,13 +114,27 @@ class Driver {
     const Index lanes = plan_.kernel.nr / 2;
     const bool thin = p_.n < lanes && p_.n < p_.m;
     const bool upright = p_.c.col != 1 && p_.c.row == 1 && !(p_.m < lanes && p_.m < p_.n);
-    if (!thin && !upright) return;
+    if (!thin && !upright && !(kSameBits && p_.b.row == 1 && p_.b.col != 1 && turning_pays(lanes)))
+      return;
     std::swap(p_.m, p_.n);
     std::swap(p_.a, p_.b);
     std::swap(p_.a.row, p_.a.col);
     std::swap(p_.b.row, p_.b.col);
     std::swap(p_.c.row, p_.c.col);
     std::swap(batch_.a, batch_.b);
+  }
+
+  /// B lies by columns and A has few rows: packing B would cost as much as multiplying, but turned
+  /// round it is read in place as the left operand, a row of it at a time. Cycles per element of B:
+  /// packing takes about half of one, two vectors of products take one, a result written across the
+  /// rows of C takes one.
+  bool turning_pays(Index lanes) const {
+    if (p_.m > 8 * lanes || p_.m < 2) return false;
+    const auto m = static_cast<double>(p_.m), width = static_cast<double>(lanes);
+    const double plain = 0.45 + std::max(m, 4.0) / (2 * width);
+    const double turned = 0.55 * static_cast<double>(ceil_div(p_.m, lanes)) +
+                          m / static_cast<double>(std::max(p_.k, Index{1}));
+    return turned < plain;
   }
 
   void choose_split(Executor& executor, const GemmTuning& tuning) {
@@ -177,6 +192,7 @@ class Driver {
       plan_.direct_a = can_a && (tuning.path == Path::direct || tuning.path == Path::direct_a);
       plan_.direct_b = can_b && (tuning.path == Path::direct || tuning.path == Path::direct_b);
     }
+    plan_.strip = plan_.direct_a && awkward_stride(p_.a.row * kAcc) ? std::min(mr, Index{8}) : mr;
     const Index row_bytes = std::max(kc * kAcc, Index{1});
     plan_.mc = tuning.mc > 0 ? tuning.mc : cache.l2 / 2 / row_bytes;
     plan_.mc = std::clamp(round_up(plan_.mc, mr), mr, round_up(m, mr));
@@ -199,7 +215,8 @@ class Driver {
 
     plan_.a_bytes = plan_.direct_a ? 0 : aligned((plan_.mc * kc + kernels::kGemmSlack) * kAcc);
     // In place, only the columns after the last whole panel are packed.
-    const Index packed = plan_.direct_b ? (n % nr == 0 && plan_.grid_n == 1 ? 0 : nr) : plan_.nc;
+    const Index packed =
+        plan_.direct_b ? (n % (nr / 2) == 0 && plan_.grid_n == 1 ? 0 : nr) : plan_.nc;
     plan_.b_bytes = packed == 0 ? 0 : aligned((packed * plan_.group + kernels::kGemmSlack) * kAcc);
     plan_.sum_bytes = plan_.in_place || p_.k <= kChunk ? 0 : aligned(plan_.mc * plan_.nc * kAcc);
   }
@@ -250,7 +267,8 @@ class Driver {
 
   /// Columns that are read in place; the others are packed.
   Index direct_columns(Range columns) const {
-    return plan_.direct_b ? columns.size() / plan_.kernel.nr * plan_.kernel.nr : 0;
+    const Index lanes = plan_.kernel.nr / 2;
+    return plan_.direct_b ? columns.size() / lanes * lanes : 0;
   }
 
   /// Packed: chunk after chunk, in each panel after panel.
@@ -267,7 +285,7 @@ class Driver {
   }
 
   void pack_a(const Work& w, const T* a, Range rows, Index p, Index kc) const {
-    const kernels::GemmStrips strips(rows.size(), plan_.kernel.mr);
+    const kernels::GemmStrips strips(rows.size(), plan_.strip);
     Index i = 0;
     for (Index s = 0; s < strips.count; ++s) {
       const Index height = strips.height(s);
@@ -287,6 +305,7 @@ class Driver {
     finish.out = c + rows.begin * p_.c.row + columns.begin * p_.c.col;
     kernels::GemmBlock<Acc> g{};
     g.m = rows.size();
+    g.strip = plan_.strip;
     if (plan_.in_place) {
       g.sum = reinterpret_cast<Acc*>(finish.out);
       g.sum_row = p_.c.row;
@@ -350,11 +369,47 @@ class Driver {
   Plan<T> plan_{};
 };
 
+/// A small product of operands that need no packing, with C written in place, straight to the
+/// kernel: for these the decisions of the driver would take as long as the products. False if it is
+/// not of that kind.
+template <class T, class Out>
+bool small_gemm(const GemmProblem<T, Out>& p) {
+  if constexpr (std::is_same_v<T, Out> && sizeof(T) == sizeof(kernels::GemmAcc<T>)) {
+    using Acc = kernels::GemmAcc<T>;
+    constexpr Index kMost = 64;
+    if (p.n > kMost || p.k > kMost || p.m > kMost || p.b.col != 1 || p.c.col != 1) return false;
+    if (static_cast<Acc>(p.alpha) != Acc{1} || static_cast<Acc>(p.beta) != Acc{0}) return false;
+    const auto kernel = kernels::gemm<T>();
+    if ((p.n & (kernel.nr / 2 - 1)) != 0) return false;
+    kernels::GemmBlock<Acc> g{};
+    g.m = p.m;
+    g.n = p.n;
+    g.k = p.k;
+    g.strip = kernel.mr;
+    g.a = reinterpret_cast<const Acc*>(p.a.data);
+    g.a_row = p.a.row;
+    g.a_col = p.a.col;
+    g.b = reinterpret_cast<const Acc*>(p.b.data);
+    g.b_row = p.b.row;
+    g.b_panel = kernel.nr;
+    g.sum = reinterpret_cast<Acc*>(p.c.data);
+    g.sum_row = p.c.row;
+    kernel.block(g);
+    return true;
+  } else {
+    static_cast<void>(p);
+    return false;
+  }
+}
+
 }  // namespace
 
 template <Element T, class Out>
 void gemm_batch(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
                 const GemmTuning& tuning) {
+  if (batch.rank == 0 && problem.m > 0 && problem.n > 0 && tuning.ranks == 0 && tuning.mc == 0 &&
+      tuning.path == GemmTuning::Path::automatic && small_gemm(problem))
+    return;
   if (problem.m == 0 || problem.n == 0 || batch.count() == 0) return;
   Driver<T, Out>(problem, batch, executor, tuning).run(executor);
 }
