@@ -29,7 +29,7 @@ struct Case {
 /// Who does it. A call that should meet cold operands takes the next copy each time.
 struct Candidate {
   std::string engine = "wick";
-  std::function<void()> call;
+  std::function<void()> call = {};
   /// Runs a batch in the surroundings it needs: an engine chosen, a context entered.
   std::function<void(FunctionRef<void()> batch)> around = [](FunctionRef<void()> batch) {
     batch();
@@ -48,10 +48,10 @@ struct Row {
   bool context = false;
   /// The rate is in unit(what.limit); it and the share are empty for a case without work.
   std::optional<double> median_ms, rate, share_of_limit;
-  std::optional<std::string> error;                       ///< the message, where the call failed
-  std::string result;         ///< what was computed, where that is the question
-  bool noisy = false;         ///< too few quiet batches: not to be judged
-  int kept = 0, dropped = 0;  ///< batches
+  std::optional<std::string> error;  ///< the message, where the call failed
+  std::string result;                ///< what was computed, where that is the question
+  bool noisy = false;                ///< too few quiet batches: not to be judged
+  int kept = 0, dropped = 0;         ///< batches
 };
 
 /// The time, in seconds. A test brings its own.

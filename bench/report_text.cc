@@ -38,7 +38,8 @@ std::string engine_line(const Row& row) {
   const std::string head = fmt::format("  {:<12}", row.engine);
   if (row.error) return fmt::format("{} error: {}", head, *row.error);
   std::string text = fmt::format("{} median {:.3f} ms", head, row.median_ms.value_or(0));
-  if (row.rate) text += fmt::format(" ({:.1f} {})  {}", *row.rate, unit(row.what.limit), share(row));
+  if (row.rate)
+    text += fmt::format(" ({:.1f} {})  {}", *row.rate, unit(row.what.limit), share(row));
   if (!row.result.empty()) text += "  " + row.result;
   return text + noise(row);
 }

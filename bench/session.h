@@ -14,7 +14,7 @@ namespace wick::bench {
 struct Settings {
   bool quick = false;
   std::string model = {};  ///< folder of the model for suites that run one
-  double budget = 0;  ///< seconds that one figure may look for quiet batches; 0: by `quick`
+  double budget = 0;       ///< seconds that one figure may look for quiet batches; 0: by `quick`
   std::function<void(std::string_view line)> print = [](std::string_view) {};
   std::function<void(double done, std::string_view what)> progress = [](double, std::string_view) {
   };

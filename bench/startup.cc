@@ -45,9 +45,8 @@ double first_op_seconds(bool context) {
 Candidate startup_candidate(const std::string& model) {
   const std::vector<std::string> arguments{program(), "embed", "--model", model,
                                            "A sentence of ordinary length, as people write them."};
-  return {.engine = "wick", .call = [arguments, cpus = usable_cpu_list()] {
-            (void)first_line(arguments, cpus);
-          }};
+  return {.engine = "wick",
+          .call = [arguments, cpus = usable_cpu_list()] { (void)first_line(arguments, cpus); }};
 }
 
 Candidate first_op_candidate(bool context) {

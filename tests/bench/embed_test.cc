@@ -138,8 +138,8 @@ TEST_F(EmbedPeerTest, SaysWhatIsMissing) {
 }
 
 TEST_F(EmbedPeerTest, TheScriptOfThePeersStarts) {
-  EmbedPeer none({"python3", (testing::source_root() / "bench/peers/embed_peer.py").string()}, "pytorch",
-                 "/nonexistent", {0});
+  EmbedPeer none({"python3", (testing::source_root() / "bench/peers/embed_peer.py").string()},
+                 "pytorch", "/nonexistent", {0});
   EXPECT_NE(none.missing(), "");
 }
 

@@ -186,16 +186,15 @@ void check_strides() {
   const std::vector<T> x = samples<T>(509);
   constexpr int kBytes = static_cast<int>(sizeof(T));
   for_each_isa([&] {
-    for (const UnaryOp op :
-         {UnaryOp::neg, UnaryOp::sqr, UnaryOp::exp, UnaryOp::sin, UnaryOp::gelu}) {
-      const auto f = unary<T>(op);
+    for (int i = 0; i < kOps; ++i) {
+      const auto f = unary<T>(static_cast<UnaryOp>(i));
       if (f == nullptr) continue;
       testing::check_layouts<2>(
           {kBytes, kBytes},
           [&](const auto& p, const Loop2<2>& loop) {
             f(static_cast<T*>(p[0]), static_cast<const T*>(p[1]), loop);
           },
-          [&](std::size_t, std::size_t i) { return &x[i % x.size()]; });
+          [&](std::size_t, std::size_t k) { return &x[k % x.size()]; });
     }
   });
 }

@@ -219,13 +219,14 @@ TEST(Elementwise, UnsupportedDtypesNameOpAndDtype) {
       check(info(op).name, [&] { (void)call(op, x, 1, 2); });
       check(info(op).name, [&] { (void)call(op, x, NAN, 2); });
     }
-    if (!is_raw(t)) continue;
     for (const BinaryOp op : all_ops<BinaryOp>()) {
+      if (takes(info(op).domain, t)) continue;
       check(info(op).name, [&] { (void)call(op, x, x); });
       check(info(op).name, [&] { (void)call(op, x, Scalar(1)); });
       check(info(op).name, [&] { (void)call(op, x, Scalar(-1.5)); });
       check(info(op).name, [&] { call_into(op, Tensor::empty({4}, t), x, x); });
     }
+    if (!is_raw(t)) continue;
     for (const CompareOp op : all_ops<CompareOp>()) {
       check(info(op).name, [&] { (void)call(op, x, x); });
       check(info(op).name, [&] { (void)call(op, x, Scalar(1)); });

@@ -12,6 +12,10 @@ namespace wick {
 /// Which dtypes an op takes.
 enum class Domain : std::uint8_t { floats, numbers };
 
+constexpr bool in_domain(DType t, Domain domain) {
+  return is_float(t) || (domain == Domain::numbers && is_int(t));
+}
+
 /// What the tests, the docs and the tools know of an op.
 struct OpInfo {
   std::string_view name;

@@ -13,7 +13,8 @@ namespace wick::kernels {
 template <Element T>
 using BinaryFn = void (*)(T* y, const T* a, const T* b, const Loop2<3>& loop);
 
-/// The fastest loop for this CPU; never nullptr. f32 error of pow: at most 1 ULP.
+/// The fastest loop for this CPU, or nullptr where the op does not exist for T (Domain::floats and
+/// an integer). f32 error of pow: at most 1 ULP.
 template <Element T>
 BinaryFn<T> binary(BinaryOp op);
 

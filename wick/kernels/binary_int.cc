@@ -120,9 +120,14 @@ void Loop(T* y, const T* a, const T* b, const Loop2<3>& loop) {
 template <Int T>
 BinaryFn<T> Select(BinaryOp op) {
   switch (op) {
-#define WICK_BINARY(name, ...) \
+#define WICK_FUNCTOR_numbers(name) \
   case BinaryOp::name: return &Loop<T, functor::name>;
+#define WICK_FUNCTOR_floats(name) \
+  case BinaryOp::name: return nullptr;
+#define WICK_BINARY(name, domain, ...) WICK_FUNCTOR_##domain(name)
 #include "wick/core/ops.inc"
+#undef WICK_FUNCTOR_numbers
+#undef WICK_FUNCTOR_floats
   }
   return nullptr;
 }

@@ -19,6 +19,12 @@ constexpr Index grain(BinaryOp op) {
 }
 constexpr Index grain(CompareOp) { return kCheapGrain; }
 
+/// An `unsupported_dtype` Error for dtypes that the op does not take.
+template <class Op>
+void check_domain(Op op, DType t) {
+  if (!in_domain(t, info(op).domain)) throw_unsupported(t, info(op).name);
+}
+
 template <Element T>
 auto kernel_of(BinaryOp op) {
   return kernels::binary<T>(op);
@@ -86,6 +92,7 @@ template <class Op>
 void apply_into(Op op, const Tensor& out, const Tensor& a, const Tensor& b) {
   const std::string_view name = info(op).name;
   check_same_dtype(a.dtype(), b.dtype(), name);
+  check_domain(op, a.dtype());
   check_out(name, out, broadcast_shapes(a.shape(), b.shape(), name), output_dtype(op, a.dtype()));
   check_overlap(name, out, a);
   check_overlap(name, out, b);
@@ -96,7 +103,7 @@ template <class Op>
 Tensor apply(Op op, const Tensor& a, const Tensor& b) {
   const std::string_view name = info(op).name;
   check_same_dtype(a.dtype(), b.dtype(), name);
-  if (is_raw(a.dtype())) throw_unsupported(a.dtype(), name);
+  check_domain(op, a.dtype());
   Tensor out =
       Tensor::empty(broadcast_shapes(a.shape(), b.shape(), name), output_dtype(op, a.dtype()));
   run(op, out, a, b);
@@ -133,6 +140,7 @@ void run(Op op, const Tensor& out, const Tensor& a, Scalar b) {
 
 template <class Op>
 void apply_into(Op op, const Tensor& out, const Tensor& a, Scalar b) {
+  check_domain(op, a.dtype());
   check_out(info(op).name, out, a.shape(), output_dtype(op, a.dtype()));
   check_overlap(info(op).name, out, a);
   run(op, out, a, b);
@@ -140,6 +148,7 @@ void apply_into(Op op, const Tensor& out, const Tensor& a, Scalar b) {
 
 template <class Op>
 Tensor apply(Op op, const Tensor& a, Scalar b) {
+  check_domain(op, a.dtype());
   Tensor out = Tensor::empty(a.shape(), output_dtype(op, a.dtype()));
   run(op, out, a, b);
   return out;

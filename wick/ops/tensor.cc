@@ -46,8 +46,12 @@ Tensor Tensor::empty(const Dims& shape, DType dtype) {
   const Layout layout = Layout::contiguous(shape);
   const Index bytes = byte_size(dtype, layout.size(), "empty");
   return wick::dispatch<Tensor>(dtype, "empty", [&]<class T>(std::type_identity<T>) {
-    return Tensor(Storage(Buffer<T>(bytes / static_cast<Index>(sizeof(T)), "empty")), layout,
-                  Unchecked{});
+    Buffer<T> buffer(bytes / static_cast<Index>(sizeof(T)), "empty");
+    if constexpr (Raw<T>) {
+      // Bits behind the last packed element are 0, so that equal tensors have equal bytes.
+      if (bytes > 0) buffer.data()[bytes - 1] = T{};
+    }
+    return Tensor(Storage(std::move(buffer)), layout, Unchecked{});
   });
 }
 
