@@ -29,7 +29,7 @@ struct Case {
 /// Who does it. A call that should meet cold operands takes the next copy each time.
 struct Candidate {
   std::string engine = "wick";
-  std::function<void()> call;
+  std::function<void()> call = {};
   /// Runs a batch in the surroundings it needs: an engine chosen, a context entered.
   std::function<void(FunctionRef<void()> batch)> around = [](FunctionRef<void()> batch) {
     batch();
