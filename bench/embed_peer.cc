@@ -18,8 +18,7 @@ constexpr double kStartSeconds = 180, kAnswerSeconds = 300;
 
 std::vector<std::string> start_words(std::vector<std::string> command, const std::string& engine,
                                      const std::string& model, const std::vector<int>& cpus) {
-  command.insert(command.end(), {engine, model, fmt::format("{}", cpus.size()),
-                                 fmt::format("{}", fmt::join(cpus, ","))});
+  command.insert(command.end(), {engine, model, fmt::format("{}", cpus.size())});
   return command;
 }
 

@@ -116,7 +116,7 @@ std::string message(EmbedPeer& peer, int calls) {
 TEST_F(EmbedPeerTest, SpeaksTheProtocol) {
   EmbedPeer fake = peer(kFake);
   EXPECT_EQ(fake.missing(), "");
-  EXPECT_EQ(fake.version(), "fake fake model 1 0");
+  EXPECT_EQ(fake.version(), "fake fake model 1");
   EXPECT_THAT(fake.set_tokens({{3, 1}, {2}}, 2), ElementsAre(3, -3, 1, -1, 2, -2));
   EXPECT_EQ(fake.run(3), 0.75);
   EXPECT_THAT(message(fake, 7), HasSubstr("seven is"));
