@@ -135,9 +135,11 @@ void save_safetensors(const std::filesystem::path& path,
     if (name == "__metadata__") throw bad("\"__metadata__\" is no name for a tensor");
     items.push_back({name, &tensor, byte_count(name, tensor)});
   }
-  // Wide elements first: then every tensor begins at a multiple of its element size.
-  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-    return bits(a.tensor->dtype()) > bits(b.tensor->dtype());
+  // Wide elements first: then every tensor begins at a multiple of its element size. (Not with
+  // std::stable_sort: clang finds a deprecated function in that of g++ 12.)
+  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+    return std::pair(-bits(a.tensor->dtype()), a.name) <
+           std::pair(-bits(b.tensor->dtype()), b.name);
   });
   const std::string header = header_of(items, metadata);
   std::array<unsigned char, 8> length{};
