@@ -26,7 +26,7 @@ TEST(Blas, EveryEngineAgreesWithWicks) {
   const Restore restore;
   for (const BlasInfo& info : blas_engines()) {
     if (!info.found) {
-      std::cout << "[  SKIPPED ] " << name(info.engine) << ": " << info.note << '\n';
+      std::cout << "[ MISSING  ] " << name(info.engine) << ": " << info.note << '\n';
       EXPECT_THROW(set_blas(info.engine), Error);
       continue;
     }
