@@ -191,7 +191,7 @@ GemmTuning random_tuning(std::mt19937& rng, Index mr, Index nr) {
   t.nc = nr * (1 + upto(3));
   t.group = upto(2);
   t.ranks = 1 + upto(5);
-  t.path = static_cast<GemmTuning::Path>(upto(4));
+  t.path = static_cast<GemmTuning::Path>(upto(5));
   return t;
 }
 
@@ -207,7 +207,8 @@ void random_cases(unsigned seed, int count) {
     const auto size = [&](Index block) {
       return upto(3) != 0 ? upto(70) : std::max(Index{0}, block * (1 + upto(2)) + upto(2) - 1);
     };
-    const Index m = size(table.mr), n = size(table.nr);
+    const Index m = upto(4) == 0 ? 1 + upto(3) : size(table.mr);
+    const Index n = upto(4) == 0 ? 1 + upto(3) : size(table.nr);
     const Index k = upto(5) == 0 ? kGemmChunk<T> * (1 + upto(2)) + upto(2) - 1 : upto(70);
     const auto s = static_cast<std::size_t>(upto(5)), t = static_cast<std::size_t>(upto(5));
     Executor& executor = upto(9) == 0 ? static_cast<Executor&>(threads) : serial;

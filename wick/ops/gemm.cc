@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "wick/kernels/gemm.h"
+#include "wick/kernels/gemv.h"
 #include "wick/ops/scratch.h"
 
 namespace wick {
@@ -62,6 +63,7 @@ struct Plan {
   using Acc = kernels::GemmAcc<T>;
   kernels::Gemm<T> kernel;
   bool direct_a, direct_b;  // read in place, not packed
+  bool thin;                // few rows: B is read once, in place, by the matrix-vector kernels
   bool in_place;            // C holds running sums and the result
   Index strip;              // most rows of a strip of A
   Index mc, nb, nc, group;  // group: elements of k, whole chunks
@@ -79,6 +81,7 @@ class Driver {
   using Acc = kernels::GemmAcc<T>;
   static constexpr Index kChunk = kGemmChunk<T>;
   static constexpr bool kSameBits = sizeof(T) == sizeof(Acc);
+  static constexpr bool kCanBeThin = std::is_same_v<T, Acc> && Float<T>;
 
   Driver(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
          const GemmTuning& tuning)
@@ -129,7 +132,7 @@ class Driver {
   /// packing takes about half of one, two vectors of products take one, a result written across the
   /// rows of C takes one.
   bool turning_pays(Index lanes) const {
-    if (p_.m > 8 * lanes || p_.m < 2) return false;
+    if (p_.m > 8 * lanes || (kCanBeThin && p_.m <= kernels::kGemvRows)) return false;
     const auto m = static_cast<double>(p_.m), width = static_cast<double>(lanes);
     const double plain = 0.45 + std::max(m, 4.0) / (2 * width);
     const double turned = 0.55 * static_cast<double>(ceil_div(p_.m, lanes)) +
@@ -193,6 +196,11 @@ class Driver {
       plan_.direct_b = can_b && (tuning.path == Path::direct || tuning.path == Path::direct_b);
     }
     plan_.strip = plan_.direct_a && awkward_stride(p_.a.row * kAcc) ? std::min(mr, Index{8}) : mr;
+    const bool forced = tuning.path == Path::thin;
+    const bool by_columns = p_.b.row == 1 && p_.k >= nr / 2;
+    const bool by_rows = p_.b.col == 1 && (forced || b_size > cache.l2 / 4);
+    plan_.thin = kCanBeThin && p_.m <= kernels::kGemvRows && p_.k > 0 && (by_columns || by_rows) &&
+                 (forced || tuning.path == Path::automatic);
     const Index row_bytes = std::max(kc * kAcc, Index{1});
     plan_.mc = tuning.mc > 0 ? tuning.mc : cache.l2 / 2 / row_bytes;
     plan_.mc = std::clamp(round_up(plan_.mc, mr), mr, round_up(m, mr));
@@ -208,17 +216,21 @@ class Driver {
       plan_.group = std::max(budget / (least * kAcc) / kChunk, Index{1}) * kChunk;
       columns = least;
     }
-    plan_.nc = tuning.nc > 0 ? tuning.nc : columns;
+    plan_.nc = tuning.nc > 0 ? tuning.nc : plan_.thin ? round_up(n, nr) : columns;
     plan_.nc = std::clamp(plan_.nc / nr * nr, nr, round_up(n, nr));
     if (tuning.group > 0 && plan_.in_place) plan_.group = tuning.group * kChunk;
     plan_.group = std::min(plan_.group, p_.k);
 
-    plan_.a_bytes = plan_.direct_a ? 0 : aligned((plan_.mc * kc + kernels::kGemmSlack) * kAcc);
+    plan_.a_bytes =
+        plan_.direct_a || plan_.thin ? 0 : aligned((plan_.mc * kc + kernels::kGemmSlack) * kAcc);
     // In place, only the columns after the last whole panel are packed.
-    const Index packed =
-        plan_.direct_b ? (n % (nr / 2) == 0 && plan_.grid_n == 1 ? 0 : nr) : plan_.nc;
+    const Index packed = plan_.thin       ? 0
+                         : plan_.direct_b ? (n % (nr / 2) == 0 && plan_.grid_n == 1 ? 0 : nr)
+                                          : plan_.nc;
     plan_.b_bytes = packed == 0 ? 0 : aligned((packed * plan_.group + kernels::kGemmSlack) * kAcc);
-    plan_.sum_bytes = plan_.in_place || p_.k <= kChunk ? 0 : aligned(plan_.mc * plan_.nc * kAcc);
+    plan_.sum_bytes = plan_.in_place || (p_.k <= kChunk && !plan_.thin)
+                          ? 0
+                          : aligned((plan_.thin ? m : plan_.mc) * plan_.nc * kAcc);
   }
 
   void run_rank(Index rank, std::byte* scratch) const {
@@ -248,7 +260,36 @@ class Driver {
     const T* packed_b = nullptr;  // what w.b holds: all columns and chunks of this operand
   };
 
+  /// Few rows: chunk after chunk of B, each read once.
+  void multiply_thin(const Work& w, const T* a, const T* b, Out* c) const {
+    const auto kernel = kernels::gemv<Acc>();
+    for (Index j = w.columns.begin; j < w.columns.end; j += plan_.nc) {
+      kernels::GemmFinish<Acc> finish = finish_;
+      finish.out = c + w.rows.begin * p_.c.row + j * p_.c.col;
+      kernels::GemvBlock<Acc> g{};
+      g.m = w.rows.size();
+      g.n = std::min(plan_.nc, w.columns.end - j);
+      g.a_row = p_.a.row;
+      g.a_col = p_.a.col;
+      const bool by_columns = p_.b.row == 1 && p_.k >= plan_.kernel.nr / 2;
+      g.b_step = by_columns ? p_.b.col : p_.b.row;
+      g.sum = plan_.in_place ? reinterpret_cast<Acc*>(finish.out) : w.sum;
+      g.sum_row = plan_.in_place ? p_.c.row : plan_.nc;
+      for (Index p = 0; p < p_.k; p += kChunk) {
+        g.k = std::min(kChunk, p_.k - p);
+        g.a = a + w.rows.begin * p_.a.row + p * p_.a.col;
+        g.b = b + p * p_.b.row + j * p_.b.col;
+        g.add = p > 0;
+        (by_columns ? kernel.columns : kernel.rows)(g);
+      }
+      if (!plan_.in_place) finish.apply(finish, w.sum, plan_.nc, 0, 0, g.m, g.n);
+    }
+  }
+
   void multiply(Work& w, const T* a, const T* b, Out* c) const {
+    if constexpr (kCanBeThin) {
+      if (plan_.thin) return multiply_thin(w, a, b, c);
+    }
     for (Index j = w.columns.begin; j < w.columns.end; j += plan_.nc) {
       const Range columns{j, std::min(j + plan_.nc, w.columns.end)};
       for (Index p = 0; p < p_.k || p == 0; p += plan_.group) {

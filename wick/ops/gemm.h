@@ -66,7 +66,7 @@ struct GemmTuning {
   Index nc = 0;     ///< columns of B packed at once
   Index group = 0;  ///< chunks of k packed at once
   Index ranks = 0;  ///< pieces that run in parallel
-  enum class Path { automatic, packed, direct_a, direct_b, direct } path = Path::automatic;
+  enum class Path { automatic, packed, direct_a, direct_b, direct, thin } path = Path::automatic;
 };
 
 /// Length of the chunks that k is cut into. Inside a chunk products are added one after the other
