@@ -157,8 +157,13 @@ void check(Index m, Index n, Index k, Pattern pa, Pattern pb, Pattern pc, f64 al
   p.m = m;
   p.n = n;
   p.k = k;
-  p.alpha = static_cast<Compute<T>>(alpha);
-  p.beta = static_cast<Compute<T>>(beta);
+  if constexpr (Int<T>) {  // -2 wraps
+    p.alpha = static_cast<T>(static_cast<Index>(alpha));
+    p.beta = static_cast<T>(static_cast<Index>(beta));
+  } else {
+    p.alpha = static_cast<Compute<T>>(alpha);
+    p.beta = static_cast<Compute<T>>(beta);
+  }
   p.a = a.view();
   p.b = b.view();
   p.c = c.ref();

@@ -135,7 +135,8 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a, const
   }
   const auto width = static_cast<Index>(kVecs * hn::Lanes(d));
   const Index n = std::min(width, g.n - j);
-  T* to = g.sum + i * g.sum_row + j;
+  // Sums of one chunk that goes straight to `finish` have no place.
+  T* to = g.sum == nullptr ? nullptr : g.sum + i * g.sum_row + j;
   if (g.finish == nullptr && n == width) {
     if (g.add) {
       GemmStore<kVecs, true>(d, c, to, g.sum_row, rows);
