@@ -62,7 +62,19 @@ class Scalar {
 /// many threads at once.
 class WICK_API Tensor {
  public:
-  Tensor() : Tensor(Storage(Buffer<f32>()), Layout{Dims{0}, Dims{1}, 0}) {}
+  Tensor() noexcept : layout_(nothing()) {}
+  Tensor(const Tensor&) = default;
+  Tensor& operator=(const Tensor&) = default;
+  /// Leaves an empty f32 tensor behind.
+  Tensor(Tensor&& other) noexcept
+      : storage_(std::exchange(other.storage_, Storage(Buffer<f32>()))),
+        layout_(std::exchange(other.layout_, nothing())) {}
+  Tensor& operator=(Tensor&& other) noexcept {
+    storage_ = std::exchange(other.storage_, Storage(Buffer<f32>()));
+    layout_ = std::exchange(other.layout_, nothing());
+    return *this;
+  }
+  ~Tensor() = default;
   /// A `shape` Error if the layout reaches outside the storage.
   Tensor(Storage storage, Layout layout);
 
@@ -203,7 +215,9 @@ class WICK_API Tensor {
       : storage_(std::move(storage)), layout_(layout) {}
   Tensor seen(const Layout& layout) const { return {storage_, layout, Unchecked{}}; }
 
-  Storage storage_;
+  static Layout nothing() { return {Dims{0}, Dims{1}, 0}; }
+
+  Storage storage_{Buffer<f32>()};
   Layout layout_;
 };
 

@@ -38,7 +38,8 @@ TEST(Display, Vectors) {
   EXPECT_EQ(shown(vec({0, 100, 255}, DType::u8)), "[  0, 100, 255]");
   EXPECT_EQ(shown(vec({-5, 3, 12}, DType::i64)), "[-5,  3, 12]");
   EXPECT_EQ(shown(vec({99999.99996}, DType::f64)), "[100000.]");
-  EXPECT_EQ(shown(vec({1, 1.5, -6}, DType::f4)), "[ 1. ,  1.5, -6. ]");
+  // Raw formats are bytes: 1 is 0010, 1.5 is 0011, -6 is 1111, the first in the low half.
+  EXPECT_EQ(vec({1, 1.5, -6}, DType::f4).to_string(), "[50, 15] bytes\nTensor[3] f4");
 }
 
 TEST(Display, NaNAndInfinity) {

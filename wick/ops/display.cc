@@ -98,12 +98,10 @@ class Printer {
   /// The values that are shown, in order.
   void collect(const Tensor& part, int dim) {
     if (part.rank() == 0) {
-      dispatch(part.dtype(), "display", [&]<class T>(std::type_identity<T>) {
+      dispatch(part.dtype(), "display", [&]<Element T>(std::type_identity<T>) {
         const T* data = std::get_if<Buffer<T>>(&part.storage())->data();
         const Index at = part.layout().offset;
-        if constexpr (Raw<T>) {
-          floats_.push_back(static_cast<f64>(raw_load(data, at)));
-        } else if constexpr (Int<T>) {
+        if constexpr (Int<T>) {
           cells_.push_back(std::to_string(data[at]));
         } else {
           floats_.push_back(convert<f64>(data[at]));
@@ -173,7 +171,14 @@ class Printer {
 }  // namespace
 
 std::string Tensor::to_string() const {
-  return str(Printer(*this).print(), "\nTensor", wick::to_string(shape()), " ", name(dtype()));
+  const std::string what = str("\nTensor", wick::to_string(shape()), " ", name(dtype()));
+  if (!is_raw(dtype())) return Printer(*this).print() + what;
+  // The raw formats are shown as the bytes they are.
+  const Tensor packed = copy();
+  const StorageView bytes = view(packed.storage());
+  const std::span<const u8> all(reinterpret_cast<const u8*>(bytes.data),
+                                static_cast<std::size_t>(bytes.bytes));
+  return Printer(from_span(all, {bytes.bytes})).print() + " bytes" + what;
 }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
