@@ -16,8 +16,9 @@ struct Course {
   const Candidate* candidate;
   Row row;
   std::vector<Batch> batches;
-  int calls = 1;       ///< for one timing
-  bool rouse = false;  ///< one call first, untimed: pools were put to sleep
+  int calls = 1;        ///< for one timing
+  bool waited = false;  ///< the last batch had to wait for a CPU
+  bool rouse = false;   ///< one call first, untimed: pools were put to sleep
   double spent = 0;
 };
 
@@ -51,11 +52,16 @@ void warm_up(Course& course, const Pace& pace, const Now& now) {
 void run_batch(Course& course, const Pace& pace, const Now& now) {
   Batch& batch = course.batches.emplace_back();
   batch.seconds.reserve(static_cast<std::size_t>(pace.timings));
+  const auto waited = [&] { return course.candidate->waited ? course.candidate->waited() : 0; };
+  const double before = waited();
   course.candidate->around([&] {
     if (course.rouse) time_calls(*course.candidate, 1, now);
     for (int t = 0; t < pace.timings; ++t)
       batch.seconds.push_back(time_calls(*course.candidate, course.calls, now) / course.calls);
   });
+  double all = 0;
+  for (const double s : batch.seconds) all += s * course.calls;
+  course.waited = waited() - before > (1 - kBracketShare) * all;
 }
 
 bool finished(const Course& c, const Pace& pace, double best) {
@@ -124,7 +130,7 @@ std::vector<Row> measure(const Case& what, std::span<const Candidate> candidates
         course.row.error = e.what();
       }
       const double after = limit_now();
-      course.batches.back().bracket = std::min(before, after);
+      course.batches.back().bracket = course.waited ? 0 : std::min(before, after);
       before = after;
       course.spent += now() - start;
     }
