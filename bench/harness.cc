@@ -16,9 +16,8 @@ struct Course {
   const Candidate* candidate;
   Row row;
   std::vector<Batch> batches;
-  int calls = 1;        ///< for one timing
-  bool waited = false;  ///< the last batch had to wait for a CPU
-  bool rouse = false;   ///< one call first, untimed: pools were put to sleep
+  int calls = 1;       ///< for one timing
+  bool rouse = false;  ///< one call first, untimed: pools were put to sleep
   double spent = 0;
 };
 
@@ -52,16 +51,23 @@ void warm_up(Course& course, const Pace& pace, const Now& now) {
 void run_batch(Course& course, const Pace& pace, const Now& now) {
   Batch& batch = course.batches.emplace_back();
   batch.seconds.reserve(static_cast<std::size_t>(pace.timings));
-  const auto waited = [&] { return course.candidate->waited ? course.candidate->waited() : 0; };
-  const double before = waited();
   course.candidate->around([&] {
     if (course.rouse) time_calls(*course.candidate, 1, now);
     for (int t = 0; t < pace.timings; ++t)
       batch.seconds.push_back(time_calls(*course.candidate, course.calls, now) / course.calls);
   });
-  double all = 0;
-  for (const double s : batch.seconds) all += s * course.calls;
-  course.waited = waited() - before > (1 - kBracketShare) * all;
+}
+
+double waited(const Course& course) {
+  return course.candidate->waited ? course.candidate->waited() : 0;
+}
+
+/// The bracket of the last batch, given the limit runs around it and how long its threads waited:
+/// nothing if that was a part of the batch that matters.
+double bracket(const Course& course, double before, double after, double waited) {
+  double seconds = 0;
+  for (const double s : course.batches.back().seconds) seconds += s * course.calls;
+  return waited > (1 - kBracketShare) * seconds ? 0 : std::min(before, after);
 }
 
 bool finished(const Course& c, const Pace& pace, double best) {
@@ -123,14 +129,16 @@ std::vector<Row> measure(const Case& what, std::span<const Candidate> candidates
   while (!done()) {
     for (Course& course : courses) {
       if (finished(course, pace, limits.best(what.limit, what.threads))) continue;
-      const double start = now();
+      const double start = now(), waited_before = waited(course);
       try {
         run_batch(course, pace, now);
       } catch (const Error& e) {
         course.row.error = e.what();
       }
       const double after = limit_now();
-      course.batches.back().bracket = course.waited ? 0 : std::min(before, after);
+      // Asked this late, because the system adds up a wait only when it is over.
+      course.batches.back().bracket =
+          bracket(course, before, after, waited(course) - waited_before);
       before = after;
       course.spent += now() - start;
     }
