@@ -26,6 +26,8 @@ class EmbedPeer {
   /// "torch 1.13.0".
   const std::string& version() const { return version_; }
 
+  int process() const { return process_.id(); }
+
   /// Sets what run() encodes; the last hidden states of all tokens, sentence after sentence.
   std::vector<float> set_tokens(const Sentences& sentences, Index hidden_size);
   /// The seconds that `calls` runs took.

@@ -58,6 +58,18 @@ void run_batch(Course& course, const Pace& pace, const Now& now) {
   });
 }
 
+double waited(const Course& course) {
+  return course.candidate->waited ? course.candidate->waited() : 0;
+}
+
+/// The bracket of the last batch, given the limit runs around it and how long its threads waited:
+/// nothing if that was a part of the batch that matters.
+double bracket(const Course& course, double before, double after, double waited) {
+  double seconds = 0;
+  for (const double s : course.batches.back().seconds) seconds += s * course.calls;
+  return waited > (1 - kBracketShare) * seconds ? 0 : std::min(before, after);
+}
+
 bool finished(const Course& c, const Pace& pace, double best) {
   const auto batches = static_cast<int>(c.batches.size());
   return c.row.error || count_kept(c.batches, best) >= kFewestBatches ||
@@ -117,14 +129,16 @@ std::vector<Row> measure(const Case& what, std::span<const Candidate> candidates
   while (!done()) {
     for (Course& course : courses) {
       if (finished(course, pace, limits.best(what.limit, what.threads))) continue;
-      const double start = now();
+      const double start = now(), waited_before = waited(course);
       try {
         run_batch(course, pace, now);
       } catch (const Error& e) {
         course.row.error = e.what();
       }
       const double after = limit_now();
-      course.batches.back().bracket = std::min(before, after);
+      // Asked this late, because the system adds up a wait only when it is over.
+      course.batches.back().bracket =
+          bracket(course, before, after, waited(course) - waited_before);
       before = after;
       course.spent += now() - start;
     }

@@ -39,6 +39,8 @@ struct Candidate {
   /// how many seconds they took.
   std::function<double(int calls)> timed = {};
   std::string note = {};  ///< becomes the row's result
+  /// Seconds that its threads have waited for a CPU since they started, where that is known.
+  std::function<double()> waited = {};
 };
 
 /// What came out: one line of a table.
@@ -69,10 +71,11 @@ struct Pace {
 
 /// Measures candidates side by side, by the rules: after one warm-up call each, batches of the
 /// candidates take turns, and the limit loop runs between any two. A batch counts if both its limit
-/// runs reached kBracketShare of the best of the whole run. Ends when each candidate has
-/// kFewestBatches that count, or at the bounds of the pace. A candidate that throws an Error gives
-/// a row with its message. `between` is called before each limit run: threads of pools can be sent
-/// to sleep there, and new ones pinned.
+/// runs reached kBracketShare of the best of the whole run, and if its threads did not wait for a
+/// CPU for more than the rest of its time: limit runs are too short to notice another load of the
+/// same priority. Ends when each candidate has kFewestBatches that count, or at the bounds of the
+/// pace. A candidate that throws an Error gives a row with its message. `between` is called before
+/// each limit run: threads of pools can be sent to sleep there, and new ones pinned.
 std::vector<Row> measure(
     const Case& what, std::span<const Candidate> candidates, LimitSource& limits, const Pace& pace,
     const std::function<void()>& between = [] {}, const Now& now = steady_seconds);

@@ -72,7 +72,10 @@ std::vector<Row> Session::run(const Case& what, std::span<const Candidate> candi
     park_workers();
     pinned.refresh();
   };
-  std::vector<Row> rows = measure(what, candidates, limits_, pace, between);
+  std::vector<Candidate> all(candidates.begin(), candidates.end());
+  for (Candidate& candidate : all)
+    if (!candidate.waited) candidate.waited = [] { return waited_seconds(0); };
+  std::vector<Row> rows = measure(what, all, limits_, pace, between);
   rows_.insert(rows_.end(), rows.begin(), rows.end());
   ++runs_;
   settings_.progress(static_cast<double>(runs_) / std::max(expected_, runs_), what.op);

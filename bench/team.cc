@@ -65,6 +65,22 @@ std::vector<int> usable_cpu_list() {
   return list;
 }
 
+double waited_seconds([[maybe_unused]] int process) {
+  double sum = 0;
+#if defined(__linux__)
+  const std::string tasks = process == 0 ? "/proc/self/task" : str("/proc/", process, "/task");
+  DIR* folder = ::opendir(tasks.c_str());
+  if (folder == nullptr) return 0;
+  while (const dirent* entry = ::readdir(folder)) {
+    std::ifstream in(str(tasks, "/", entry->d_name, "/schedstat"));
+    double ran = 0, waited = 0;  // nanoseconds
+    if (in >> ran >> waited) sum += waited / 1e9;
+  }
+  ::closedir(folder);
+#endif
+  return sum;
+}
+
 PinScope::PinScope(const std::vector<int>& cpus, int threads)
     : cpus_(cpus), threads_(std::min(threads, static_cast<int>(cpus.size()))) {
   refresh();

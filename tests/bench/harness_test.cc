@@ -153,6 +153,19 @@ TEST(Harness, ACandidateMayKeepItsOwnTime) {
   EXPECT_EQ(row.result, "version 1");
 }
 
+TEST(Harness, BatchesThatWaitedForACpuAreDropped) {
+  FakeMachine machine;
+  Candidate one = machine.candidate("a", 2e-3);
+  double waited = 0;
+  one.waited = [&, call = 0]() mutable {
+    if (++call % 4 == 0) waited += 1e-3;  // in every second batch
+    return waited;
+  };
+  const Row row = machine.measure_all({&one, 1}).front();
+  EXPECT_EQ(row.kept, 9);
+  EXPECT_GE(row.dropped, 8);
+}
+
 TEST(Harness, AnErrorInABatchBecomesARow) {
   FakeMachine machine;
   int calls = 0;
