@@ -67,7 +67,10 @@ const Set* find(std::string name) {
     above |= set.target;
   }
   uncapped = hwy::SupportedTargets();
-  hwy::DisableTargets(above);
+  // Not DisableTargets: with it every later call of SupportedTargets(), ours or the host's, would
+  // choose among all sets again (Highway 1.0.3).
+  hwy::SetSupportedTargetsForTest(uncapped & ~above);
+  hwy::GetChosenTarget().DeInit();
 }
 
 std::vector<std::string_view> names(std::int64_t targets) {
