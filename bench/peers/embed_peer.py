@@ -9,7 +9,8 @@ It speaks by lines on the standard input and output:
     (start)                -> "ready NAME AND VERSION", or "missing WHAT" and the end
     tokens 101 7 102;101   -> "hidden BYTES", then the last hidden states of the real tokens as f32,
                               sentence after sentence; shorter ones are padded and masked
-    run N                  -> "seconds S": what N runs on those tokens took
+    run N                  -> "seconds S W": what N runs on those tokens took, and how long its
+                              threads waited for a CPU meanwhile
     anything that fails    -> "error WHAT"
 
 It ends when its input does.
@@ -246,13 +247,26 @@ def set_tokens(peer, text):
     sys.stdout.buffer.flush()
 
 
+def waited_seconds():
+    """For how long the threads of this process could run but had no CPU, where the system tells."""
+    total = 0
+    try:
+        for thread in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{thread}/schedstat", encoding="ascii") as file:
+                total += int(file.read().split()[1])
+    except (OSError, IndexError):
+        pass
+    return total / 1e9
+
+
 def time_runs(peer, count):
+    waited = waited_seconds()
     start = time.perf_counter()
     for _ in range(count):
         peer.run()
     seconds = time.perf_counter() - start
     time.sleep(SETTLE_SECONDS)
-    answer(f"seconds {seconds:.9f}")
+    answer(f"seconds {seconds:.9f} {max(0, waited_seconds() - waited):.9f}")
 
 
 def serve(peer):
