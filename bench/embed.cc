@@ -11,7 +11,6 @@
 #include "bench/report.h"
 #include "bench/session.h"
 #include "bench/startup.h"
-#include "bench/team.h"
 #include "models/bert/bert.h"
 #include "wick/parallel/executor.h"
 
@@ -92,7 +91,7 @@ Candidate by_peer(EmbedPeer& peer, const Sentences& sentences, Index hidden_size
                   str("last hidden states differ from wick's by ", off));
     candidate.note = fmt::format("{}, differs by at most {:.1e}", peer.version(), off);
     candidate.timed = [&peer](int calls) { return peer.run(calls); };
-    candidate.waited = [&peer] { return waited_seconds(peer.process()); };
+    candidate.waited = [&peer] { return peer.waited(); };
   } catch (const Error& e) {
     candidate.timed = [e](int) -> double { throw e; };
   }

@@ -76,10 +76,14 @@ std::vector<float> EmbedPeer::set_tokens(const Sentences& sentences, Index hidde
 double EmbedPeer::run(int calls) {
   process_.write_line(fmt::format("run {}", calls));
   const std::string text = expect("seconds", kAnswerSeconds);
-  double seconds = -1;
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (end.ec != std::errc() || end.ptr != text.data() + text.size() || !(seconds >= 0))
-    throw Error(ErrorKind::io, engine_, str("wanted seconds, got \"", text, "\""));
+  double seconds = -1, waited = -1;
+  const char* const stop = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), stop, seconds);
+  if (first.ec == std::errc() && first.ptr != stop && *first.ptr == ' ')
+    std::from_chars(first.ptr + 1, stop, waited);
+  if (!(seconds >= 0 && waited >= 0))
+    throw Error(ErrorKind::io, engine_, str("wanted two times, got \"", text, "\""));
+  waited_ += waited;
   return seconds;
 }
 

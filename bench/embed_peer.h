@@ -26,18 +26,19 @@ class EmbedPeer {
   /// "torch 1.13.0".
   const std::string& version() const { return version_; }
 
-  int process() const { return process_.id(); }
-
   /// Sets what run() encodes; the last hidden states of all tokens, sentence after sentence.
   std::vector<float> set_tokens(const Sentences& sentences, Index hidden_size);
   /// The seconds that `calls` runs took.
   double run(int calls);
+  /// Seconds for which its threads waited for a CPU in all runs so far.
+  double waited() const { return waited_; }
 
  private:
   /// What follows `word` in the next line.
   std::string expect(std::string_view word, double seconds);
 
   std::string engine_, version_, missing_;
+  double waited_ = 0;
   Process process_;
 };
 

@@ -64,10 +64,10 @@ double waited(const Course& course) {
 
 /// The bracket of the last batch, given the limit runs around it and how long its threads waited:
 /// nothing if that was a part of the batch that matters.
-double bracket(const Course& course, double before, double after, double waited) {
+double bracket(const Course& course, double before, double after, double wait) {
   double seconds = 0;
   for (const double s : course.batches.back().seconds) seconds += s * course.calls;
-  return waited > (1 - kBracketShare) * seconds ? 0 : std::min(before, after);
+  return wait > (1 - kBracketShare) * seconds ? 0 : std::min(before, after);
 }
 
 bool finished(const Course& c, const Pace& pace, double best) {

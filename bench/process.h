@@ -25,7 +25,6 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  int id() const { return process_; }
   void write_line(std::string_view line);
   /// The next line without its end, nothing if it closed its output.
   std::optional<std::string> read_line(double seconds);

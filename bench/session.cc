@@ -51,7 +51,10 @@ Pace Session::pace() const {
     pace.most_batches = 30;
     pace.most_seconds = std::clamp(left / std::max(expected_ - runs_, 1), 0.02, 0.3);
   }
-  if (settings_.budget > 0) pace.most_seconds = settings_.budget;
+  if (settings_.budget > 0) {
+    pace.most_seconds = settings_.budget;  // and nothing else ends the search
+    pace.most_batches = 1 << 20;
+  }
   if (settings_.budget > 0)
     pace.batch_seconds = std::min(pace.batch_seconds, settings_.budget / 10);
   return pace;
@@ -74,7 +77,7 @@ std::vector<Row> Session::run(const Case& what, std::span<const Candidate> candi
   };
   std::vector<Candidate> all(candidates.begin(), candidates.end());
   for (Candidate& candidate : all)
-    if (!candidate.waited) candidate.waited = [] { return waited_seconds(0); };
+    if (!candidate.waited) candidate.waited = waited_seconds;
   std::vector<Row> rows = measure(what, all, limits_, pace, between);
   rows_.insert(rows_.end(), rows.begin(), rows.end());
   ++runs_;

@@ -65,10 +65,10 @@ std::vector<int> usable_cpu_list() {
   return list;
 }
 
-double waited_seconds([[maybe_unused]] int process) {
+double waited_seconds() {
   double sum = 0;
 #if defined(__linux__)
-  const std::string tasks = process == 0 ? "/proc/self/task" : str("/proc/", process, "/task");
+  const std::string tasks = "/proc/self/task";
   DIR* folder = ::opendir(tasks.c_str());
   if (folder == nullptr) return 0;
   while (const dirent* entry = ::readdir(folder)) {

@@ -15,9 +15,9 @@ namespace wick::bench {
 /// where the system does not tell.
 std::vector<int> usable_cpu_list();
 
-/// Seconds for which the threads of a process could run but had no CPU, since they started; 0: this
-/// process. 0 where the system does not tell.
-double waited_seconds(int process);
+/// Seconds for which the threads of this process could run but had no CPU, since they started. 0
+/// where the system does not tell.
+double waited_seconds();
 
 /// While it lives, the calling thread stays on the first CPU of the list and all other threads of
 /// the process (pools of wick and of its peers) on the next threads - 1; one thread: the others are

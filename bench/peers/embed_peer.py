@@ -9,7 +9,8 @@ It speaks by lines on the standard input and output:
     (start)                -> "ready NAME AND VERSION", or "missing WHAT" and the end
     tokens 101 7 102;101   -> "hidden BYTES", then the last hidden states of the real tokens as f32,
                               sentence after sentence; shorter ones are padded and masked
-    run N                  -> "seconds S": what N runs on those tokens took
+    run N                  -> "seconds S W": what N runs on those tokens took, and how long its
+                              threads waited for a CPU meanwhile
     anything that fails    -> "error WHAT"
 
 It ends when its input does.
@@ -63,6 +64,9 @@ class Names:
 
 class PyTorch:
     """torch's own functions on plain tensors."""
+
+    # OpenMP's threads and those of the BLAS wait for each other's CPUs, whatever else runs.
+    waits_for_others = False
 
     def __init__(self, folder, threads):
         # Where the BLAS has threads of its own, two pools that wait busily hold each other up: with
@@ -125,6 +129,8 @@ class PyTorch:
 
 class OnnxRuntime:
     """A graph of the fused operators that onnxruntime's own optimiser makes of a BERT encoder."""
+
+    waits_for_others = True
 
     def __init__(self, folder, threads):
         import numpy as np
@@ -246,13 +252,27 @@ def set_tokens(peer, text):
     sys.stdout.buffer.flush()
 
 
+def waited_seconds():
+    """For how long the threads of this process could run but had no CPU, where the system tells."""
+    total = 0
+    try:
+        for thread in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{thread}/schedstat", encoding="ascii") as file:
+                total += int(file.read().split()[1])
+    except (OSError, IndexError):
+        pass
+    return total / 1e9
+
+
 def time_runs(peer, count):
+    waited = waited_seconds()
     start = time.perf_counter()
     for _ in range(count):
         peer.run()
     seconds = time.perf_counter() - start
     time.sleep(SETTLE_SECONDS)
-    answer(f"seconds {seconds:.9f}")
+    waited = max(0, waited_seconds() - waited) if peer.waits_for_others else 0
+    answer(f"seconds {seconds:.9f} {waited:.9f}")
 
 
 def serve(peer):

@@ -101,7 +101,7 @@ for line in sys.stdin:
     elif words[1] == "9":
         sys.exit(1)
     else:
-        say("seconds %f" % (0.25 * int(words[1])))
+        say("seconds %f 0.125" % (0.25 * int(words[1])))
 )";
 
 std::string message(EmbedPeer& peer, int calls) {
@@ -119,9 +119,10 @@ TEST_F(EmbedPeerTest, SpeaksTheProtocol) {
   EXPECT_EQ(fake.version(), "fake fake model 1");
   EXPECT_THAT(fake.set_tokens({{3, 1}, {2}}, 2), ElementsAre(3, -3, 1, -1, 2, -2));
   EXPECT_EQ(fake.run(3), 0.75);
+  EXPECT_EQ(fake.waited(), 0.125);
   EXPECT_THAT(message(fake, 7), HasSubstr("seven is"));
   EXPECT_EQ(fake.run(1), 0.25);
-  EXPECT_THAT(message(fake, 8), HasSubstr("wanted seconds, got \"soon\""));
+  EXPECT_THAT(message(fake, 8), HasSubstr("wanted two times, got \"soon\""));
   EXPECT_THAT(message(fake, 9), HasSubstr("ended"));
   EXPECT_THAT(message(fake, 1), HasSubstr("ended"));
 }
