@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <thread>
@@ -110,6 +111,20 @@ std::vector<int> Topology::clusters() const {
   return result;
 }
 
+namespace {
+
+/// On Linux hwloc reads /sys, and complains on the standard error where there is none.
+bool hwloc_can_look() {
+#if defined(__linux__)
+  std::error_code none;
+  return std::filesystem::exists("/sys/devices/system/cpu", none);
+#else
+  return true;
+#endif
+}
+
+}  // namespace
+
 Topology read_topology(const TopologySource& source) {
   const bool described = !source.xml.empty() || !source.synthetic.empty();
   const bool here = !described && source.root.empty();
@@ -121,7 +136,7 @@ Topology read_topology(const TopologySource& source) {
     result.source = name;
     if (affinity) restrict_to(result.cores, *affinity);
   };
-  if (source.use_hwloc && source.root.empty())
+  if (source.use_hwloc && source.root.empty() && (described || hwloc_can_look()))
     ask("hwloc", [&] { return cores_from_hwloc(source); });
   if (!described) ask("sysfs", [&] { return cores_from_sysfs(source.root); });
   if (here) ask("sysctl", cores_from_sysctl);
