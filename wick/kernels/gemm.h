@@ -85,9 +85,6 @@ struct Gemm {
   /// p < k. Packs a strip of A (width == lanes <= mr) or a panel of B (width == nr). May write up
   /// to kGemmSlack elements past the last row.
   void (*pack)(const T* src, Index lane, Index step, Index lanes, Index width, Index k, Acc* out);
-  /// Packs whole rows of B, `columns` elements each, `step` apart: panel after panel, as `pack`
-  /// does them one by one. Memory is read in long runs.
-  void (*pack_rows)(const T* src, Index step, Index columns, Index k, Acc* out);
   void (*block)(const GemmBlock<Acc>& g);
   /// GemmFinish::apply for results of type T, and of type Acc.
   decltype(GemmFinish<Acc>::apply) finish, finish_wide;

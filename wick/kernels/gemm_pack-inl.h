@@ -148,36 +148,6 @@ void GemmPack(const T* src, Index lane, Index step, Index lanes, Index width, In
   }
 }
 
-/// Gemm<T>::pack_rows. A few panels at a time: each is written in a run of its own, and more runs
-/// than the caches have ways would push each other out.
-template <class T>
-void GemmPackAllRows(const T* src, Index step, Index columns, Index k, GemmAcc<T>* out) {
-  using Acc = GemmAcc<T>;
-  const hn::ScalableTag<Acc> d;
-  const auto nr = static_cast<Index>(2 * hn::Lanes(d));
-  constexpr Index kPanels = 8;
-  Index j = 0;
-  while (j + nr <= columns) {
-    const Index panels = std::min(kPanels, (columns - j) / nr);
-    for (Index p = 0; p < k; ++p) {
-      const T* from = src + p * step + j;
-      Acc* to = out + j * k + p * nr;
-      for (Index q = 0; q < panels; ++q, from += nr, to += nr * k) {
-        if constexpr (sizeof(T) == sizeof(Acc)) {
-          const auto* same = reinterpret_cast<const Acc*>(from);
-          const auto v0 = hn::LoadU(d, same), v1 = hn::LoadU(d, same + nr / 2);
-          hn::StoreU(v0, d, to);
-          hn::StoreU(v1, d, to + nr / 2);
-        } else {
-          GemmWidenRun(from, nr, to);
-        }
-      }
-    }
-    j += panels * nr;
-  }
-  if (j < columns) GemmPack(src + j, Index{1}, step, columns - j, nr, k, out + j * k);
-}
-
 /// to[i] = from[i] rounded to Out, n elements next to each other.
 template <class Out, class Acc>
 HWY_INLINE void GemmNarrowRun(const Acc* HWY_RESTRICT from, Index n, Out* HWY_RESTRICT to) {
@@ -262,7 +232,6 @@ void GemmFinishTile(const GemmFinish<Acc>& self, const Acc* tile, Index tile_row
 template <class T>
 void GemmFill(Gemm<T>& table) {
   table.pack = &GemmPack<T>;
-  table.pack_rows = &GemmPackAllRows<T>;
   table.finish = &GemmFinishTile<T, GemmAcc<T>>;
   table.finish_wide = &GemmFinishTile<GemmAcc<T>, GemmAcc<T>>;
 }

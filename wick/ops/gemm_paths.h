@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ways a product can go, and what they share. gemm.cc tries them in order: tiny, thin, packed.
+#pragma once
+
+#include <utility>
+
+#include "wick/kernels/gemm.h"
+#include "wick/ops/gemm.h"
+
+namespace wick {
+
+/// Sizes of this machine's caches in bytes: L2 of one core, L3 shared by all.
+struct CacheSizes {
+  Index l2 = Index{512} << 10, l3 = Index{4} << 20;
+};
+const CacheSizes& cache_sizes();
+
+struct Range {
+  Index begin, end;
+  Index size() const { return end - begin; }
+};
+
+/// Piece i of [0, n) cut into `pieces` even parts, in whole units.
+Range piece(Index n, Index unit, Index i, Index pieces);
+
+/// How the ranks of a parallel region share the work: whole products of the batch, or a grid over
+/// the elements of each.
+struct GemmSplit {
+  Index ranks = 1, grid_m = 1, grid_n = 1;
+  bool by_product = false;
+  Index unit_m = 1, unit_n = 1;  ///< parts are whole multiples of these
+
+  struct Part {
+    Range products, rows, columns;
+  };
+  Part part(Index rank, Index count, Index m, Index n) const;
+};
+
+/// `unit_m` and `unit_n`: what parts of C should be multiples of. `ranks` 0: as many as the work
+/// is worth, at most `threads`.
+GemmSplit gemm_split(Index m, Index n, Index k, Index count, Index unit_m, Index unit_n,
+                     Index threads, Index ranks);
+
+/// C^T = B^T A^T: the same products in the same order.
+template <class T, class Out>
+void turn(GemmProblem<T, Out>& p, GemmBatch& batch) {
+  std::swap(p.m, p.n);
+  std::swap(p.a, p.b);
+  std::swap(p.a.row, p.a.col);
+  std::swap(p.b.row, p.b.col);
+  std::swap(p.c.row, p.c.col);
+  std::swap(batch.a, batch.b);
+}
+
+/// What happens to a finished sum. `wide`: Out is what products are added in.
+template <class T, class Out>
+kernels::GemmFinish<kernels::GemmAcc<T>> gemm_finish(const GemmProblem<T, Out>& p,
+                                                     const kernels::Gemm<T>& kernel) {
+  using Acc = kernels::GemmAcc<T>;
+  kernels::GemmFinish<Acc> finish{};
+  // Nothing is added up if k is 0: the sum is 0 whatever alpha is.
+  finish.alpha = p.k == 0 ? Acc{1} : static_cast<Acc>(p.alpha);
+  finish.beta = static_cast<Acc>(p.beta);
+  finish.row = p.c.row;
+  finish.col = p.c.col;
+  finish.apply = sizeof(Out) == sizeof(T) ? kernel.finish : kernel.finish_wide;
+  return finish;
+}
+
+/// Small products of operands that need no packing, C written in place: straight to the kernel,
+/// since the decisions of the other paths would take as long as the products. False if the problem
+/// is not of that kind; then nothing has happened.
+template <Element T, class Out>
+bool gemm_tiny(const GemmProblem<T, Out>& problem, const GemmBatch& batch);
+
+/// A few rows (or columns) against a large matrix, which is read once, in place. False if the
+/// problem is not of that kind.
+template <Element T, class Out>
+bool gemm_thin(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
+               const GemmTuning& tuning);
+
+/// Everything else: blocks for the caches, operands packed where that pays.
+template <Element T, class Out>
+void gemm_packed(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
+                 const GemmTuning& tuning);
+
+/// WICK_X(T, Out) for every pair of element and result type that the paths are made for.
+#define WICK_FOR_GEMM(WICK_X)                                                                      \
+  WICK_X(u8, u8)                                                                                   \
+  WICK_X(u32, u32) WICK_X(i16, i16) WICK_X(i32, i32) WICK_X(i64, i64) WICK_X(f32, f32)             \
+      WICK_X(f64, f64) WICK_X(f16, f16) WICK_X(bf16, bf16) WICK_X(f8e4m3, f8e4m3) WICK_X(f16, f32) \
+          WICK_X(bf16, f32) WICK_X(f8e4m3, f32)
+
+}  // namespace wick
