@@ -5,6 +5,7 @@
 
 #include "wick/gemm.h"                       // IWYU pragma: export
 #include "wick/io.h"                         // IWYU pragma: export
+#include "wick/linear.h"                     // IWYU pragma: export
 #include "wick/nn.h"                         // IWYU pragma: export
 #include "wick/parallel/executor.h"          // IWYU pragma: export
 #include "wick/parallel/flush_subnormals.h"  // IWYU pragma: export

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "wick/core/dtype.h"
+#include "wick/core/nd_iter.h"
 
 namespace wick::kernels {
 
@@ -42,17 +43,42 @@ struct GemmStrips {
   Index height(Index strip) const { return base + (strip < taller ? 1 : 0); }
 };
 
-/// Turns sums into results: out = alpha * sum + beta * out, rounded once to the type of `out`, with
-/// the product by alpha rounded first and beta's fused; beta == 0 does not read `out`, alpha == 1
-/// leaves the sum as it is. `apply` does it for the tile of m x n sums (rows `tile_row` apart) that
-/// begins at row i and column j of `out`.
+/// Turns sums into results, element by element and in this order:
+///   v = alpha * sum                  alpha == 1: the sum as it is
+///   v = fma(beta, out, v)            beta == 0: `out` is not read
+///   v = activate(v + bias)           either may be missing
+///   v = v * scale + residual         two roundings; either may be missing
+///   out = v                          rounded once to the type of `out`
+/// These are the operations that the ops matmul, add, the activation, mul and add would do one
+/// after the other, so in f32 and f64 the bits are theirs. Integers know alpha and beta only.
 template <class Acc>
 struct GemmFinish {
   Acc alpha, beta;
   void* out;
-  Index row, col;  ///< strides of `out`
-  void (*apply)(const GemmFinish& self, const Acc* tile, Index tile_row, Index i, Index j, Index m,
+  Index row, col;   ///< strides of `out`
+  Index out_bytes;  ///< size of an element of `out`
+  const Acc* bias;  ///< null: none
+  Index bias_row, bias_col;
+  /// y = f(x), one of kernels::unary; null: none.
+  void (*activate)(Acc* y, const Acc* x, const Loop2<2>& loop);
+  Acc scale;
+  const void* residual;  ///< of out's type; null: none
+  Index residual_row, residual_col;
+  /// Does it for the tile of m x n sums (rows `tile_row` apart) that begins at row i and column j
+  /// of `out`; the tile is overwritten.
+  void (*apply)(const GemmFinish& self, Acc* tile, Index tile_row, Index i, Index j, Index m,
                 Index n);
+
+  /// The same for what begins at row i and column j.
+  GemmFinish at(Index i, Index j) const {
+    GemmFinish f = *this;
+    f.out = static_cast<char*>(out) + (i * row + j * col) * out_bytes;
+    if (bias != nullptr) f.bias = bias + i * bias_row + j * bias_col;
+    if (residual != nullptr)
+      f.residual =
+          static_cast<const char*>(residual) + (i * residual_row + j * residual_col) * out_bytes;
+    return f;
+  }
 };
 
 /// One call of the block kernel: sums of the m x n products over one chunk of k.
@@ -86,8 +112,6 @@ struct Gemm {
   /// to kGemmSlack elements past the last row.
   void (*pack)(const T* src, Index lane, Index step, Index lanes, Index width, Index k, Acc* out);
   void (*block)(const GemmBlock<Acc>& g);
-  /// GemmFinish::apply for results of type T, and of type Acc.
-  decltype(GemmFinish<Acc>::apply) finish, finish_wide;
 };
 
 /// Elements past its last row that Gemm<T>::pack may write.
@@ -100,6 +124,18 @@ Gemm<T> gemm();
 #define WICK_DECLARE(T) \
   template <>           \
   Gemm<T> gemm();
+WICK_FOR_ELEMENTS(WICK_DECLARE)
+#undef WICK_DECLARE
+
+template <class Acc>
+using GemmFinishFn = decltype(GemmFinish<Acc>::apply);
+
+/// GemmFinish::apply for results of type Out.
+template <Element Out>
+GemmFinishFn<GemmAcc<Out>> gemm_finish();
+#define WICK_DECLARE(T) \
+  template <>           \
+  GemmFinishFn<GemmAcc<T>> gemm_finish<T>();
 WICK_FOR_ELEMENTS(WICK_DECLARE)
 #undef WICK_DECLARE
 

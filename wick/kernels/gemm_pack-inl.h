@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing and writing results for the matrix product: everything that knows the element in memory.
+// Packing for the matrix product, and the conversions of its elements.
 
 #if defined(WICK_KERNELS_GEMM_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef WICK_KERNELS_GEMM_PACK_INL_H_
@@ -185,55 +185,10 @@ HWY_INLINE void GemmNarrowRun(const Acc* HWY_RESTRICT from, Index n, Out* HWY_RE
   }
 }
 
-/// GemmFinish::apply.
-template <class Out, class Acc>
-void GemmFinishTile(const GemmFinish<Acc>& self, const Acc* tile, Index tile_row, Index i, Index j,
-                    Index m, Index n) {
-  const hn::ScalableTag<Acc> d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  const auto alpha = hn::Set(d, self.alpha);
-  const auto beta = hn::Set(d, self.beta);
-  const bool scale = self.alpha != Acc{1}, add = self.beta != Acc{0};
-  constexpr std::size_t kBuffer = 2 * hn::MaxLanes(d);
-  constexpr auto kPiece = static_cast<Index>(kBuffer);
-  HWY_ALIGN Acc buffer[kBuffer];
-  Out* row = static_cast<Out*>(self.out) + i * self.row + j * self.col;
-  for (Index r = 0; r < m; ++r, row += self.row, tile += tile_row) {
-    for (Index s = 0; s < n; s += kPiece) {
-      const Index piece = std::min(kPiece, n - s);
-      Out* out = row + s * self.col;
-      if (add) {
-        for (Index q = 0; q < kPiece; ++q)
-          buffer[q] = q < piece ? GemmWiden<Acc>(out[q * self.col]) : Acc{0};
-      }
-      for (Index q = 0; q < piece; q += lanes) {
-        auto v = hn::LoadU(d, tile + s + q);
-        if (scale) v = hn::Mul(alpha, v);
-        if (add) {
-          const auto c = hn::LoadU(d, buffer + q);
-          if constexpr (hwy::IsFloat<Acc>()) {
-            v = hn::MulAdd(beta, c, v);
-          } else {
-            v = hn::Add(v, hn::Mul(beta, c));
-          }
-        }
-        hn::StoreU(v, d, buffer + q);
-      }
-      if (self.col == 1) {
-        GemmNarrowRun(buffer, piece, out);
-      } else {
-        for (Index q = 0; q < piece; ++q) GemmNarrowRun(buffer + q, 1, out + q * self.col);
-      }
-    }
-  }
-}
-
 /// What depends on T of the table.
 template <class T>
 void GemmFill(Gemm<T>& table) {
   table.pack = &GemmPack<T>;
-  table.finish = &GemmFinishTile<T, GemmAcc<T>>;
-  table.finish_wide = &GemmFinishTile<GemmAcc<T>, GemmAcc<T>>;
 }
 
 }  // namespace HWY_NAMESPACE

@@ -11,9 +11,12 @@ void gemm_batch(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Exec
   using Path = GemmTuning::Path;
   if (problem.m == 0 || problem.n == 0 || batch.count() == 0) return;
   const bool automatic = tuning.path == Path::automatic;
-  if (automatic && tuning.ranks == 0 && tuning.mc == 0 && gemm_tiny(problem, batch)) return;
-  if ((automatic || tuning.path == Path::thin) && gemm_thin(problem, batch, executor, tuning))
-    return;
+  if (!problem.b_packed) {
+    const bool plain = automatic && tuning.ranks == 0 && tuning.mc == 0 && problem.epilogue.empty();
+    if (plain && gemm_tiny(problem, batch)) return;
+    if ((automatic || tuning.path == Path::thin) && gemm_thin(problem, batch, executor, tuning))
+      return;
+  }
   gemm_packed(problem, batch, executor, tuning);
 }
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "wick/core/dtype.h"
+#include "wick/kernels/gemm.h"
 #include "wick/parallel/executor.h"
 
 namespace wick {
@@ -18,6 +19,20 @@ struct MatrixRef {
   Index col = 0;
 };
 
+/// What is done to alpha * A·B + beta * C before it is rounded and stored; see kernels::GemmFinish.
+template <Element T, class Out>
+struct GemmEpilogue {
+  using Acc = kernels::GemmAcc<T>;
+  MatrixRef<const Acc> bias;  ///< data null: none
+  decltype(kernels::GemmFinish<Acc>::activate) activate = nullptr;
+  Compute<T> scale = static_cast<Compute<T>>(1);
+  MatrixRef<const Out> residual;  ///< data null: none; may be C itself, but not overlap it in part
+  bool empty() const {
+    return bias.data == nullptr && activate == nullptr && residual.data == nullptr &&
+           scale == static_cast<Compute<T>>(1);
+  }
+};
+
 /// C = alpha * A·B + beta * C for A [m, k], B [k, n], C [m, n]. Out is T, or f32 for the small
 /// floats. beta == 0: C is not read. Sizes are >= 0; nothing else is checked here.
 template <Element T, class Out = T>
@@ -27,6 +42,10 @@ struct GemmProblem {
   MatrixRef<const T> a, b;
   Compute<T> beta = static_cast<Compute<T>>(0);
   MatrixRef<Out> c;
+  GemmEpilogue<T, Out> epilogue{};
+  /// B lies in panels at b.data (its strides mean nothing): chunk of k after chunk, in each panel
+  /// after panel of Gemm<T>::nr columns, the last filled up with zeros, in each row after row.
+  bool b_packed = false;
 };
 
 /// Many equal products: product i has the index i in `shape` (row-major), and its operands lie the
@@ -35,24 +54,25 @@ struct GemmProblem {
 struct GemmBatch {
   static constexpr std::size_t kMaxRank = 8;
   std::size_t rank = 0;
-  std::array<Index, kMaxRank> shape{}, a{}, b{}, c{};
+  std::array<Index, kMaxRank> shape{}, a{}, b{}, c{}, residual{};
   Index count() const {
     Index n = 1;
     for (std::size_t i = 0; i < rank; ++i) n *= shape[i];
     return n;
   }
   struct Offsets {
-    Index a, b, c;
+    Index a, b, c, residual;
   };
   /// Where product i's operands lie behind the first's.
   Offsets offsets(Index i) const {
-    Offsets at{0, 0, 0};
+    Offsets at{0, 0, 0, 0};
     for (std::size_t d = rank; d-- > 0;) {
       const Index index = i % shape[d];
       i /= shape[d];
       at.a += index * a[d];
       at.b += index * b[d];
       at.c += index * c[d];
+      at.residual += index * residual[d];
     }
     return at;
   }

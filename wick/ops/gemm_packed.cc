@@ -30,7 +30,8 @@ struct Plan {
   using Acc = kernels::GemmAcc<T>;
   kernels::Gemm<T> kernel;
   bool direct_a, direct_b;            // read in place, not packed
-  bool in_place;                      // C holds running sums and the result
+  bool in_place;                      // C holds the running sums
+  bool finish;                        // sums are not yet results
   Index strip;                        // most rows of a strip of A
   Index mc, nb, nc, group;            // group: elements of k, whole chunks
   Index a_bytes, b_bytes, sum_bytes;  // scratch of one rank
@@ -50,12 +51,12 @@ class Driver {
          const GemmTuning& tuning)
       : p_(problem), batch_(batch), count_(batch.count()) {
     plan_.kernel = kernels::gemm<T>();
-    orient();
-    finish_ = gemm_finish(p_, plan_.kernel);
-    plan_.in_place = sizeof(Out) == sizeof(Acc) && finish_.alpha == Acc{1} &&
-                     finish_.beta == Acc{0} && p_.c.col == 1;
-    split_ = gemm_split(p_.m, p_.n, p_.k, count_, 4, plan_.kernel.nr / 2, executor.threads(),
-                        tuning.ranks);
+    if (!p_.b_packed) orient();
+    plan_.in_place = holds_sums(p_);
+    plan_.finish = !plan_.in_place || !sums_are_results(p_);
+    // Panels that were packed before are not cut.
+    const Index unit = p_.b_packed ? plan_.kernel.nr : plan_.kernel.nr / 2;
+    split_ = gemm_split(p_.m, p_.n, p_.k, count_, 4, unit, executor.threads(), tuning.ranks);
     choose_blocks(tuning);
   }
 
@@ -102,7 +103,7 @@ class Driver {
     // The largest part of C that one rank gets.
     const Index m = std::min(p_.m, round_up(ceil_div(p_.m, split_.grid_m), 4) + 4);
     const Index n = std::min(p_.n, round_up(ceil_div(p_.n, split_.grid_n), nr / 2) + nr / 2);
-    const bool can_a = kSameBits, can_b = kSameBits && p_.b.col == 1;
+    const bool can_a = kSameBits, can_b = kSameBits && p_.b.col == 1 && !p_.b_packed;
     const CacheSizes& cache = cache_sizes();
     const Index a_size = p_.k * m * kAcc, b_size = p_.k * n * kAcc;
     // Packing pays where a part is read often from beyond L2, or in an awkward order.
@@ -122,6 +123,8 @@ class Driver {
     plan_.mc = std::clamp(round_up(plan_.mc, mr), mr, round_up(m, mr));
     plan_.nb = tuning.nb > 0 ? tuning.nb : cache.l2 * 2 / 5 / row_bytes;
     plan_.nb = std::max(plan_.nb / nr * nr, nr);
+    // Few rows, which stay in L1: a panel is used up before the next one is touched.
+    if (p_.b_packed && m <= 2 * mr && tuning.nb == 0) plan_.nb = nr;
     // A share of L3 for the packed panels of B: all of k if at least 512 columns fit, else groups
     // of chunks. Where sums wait in scratch, k is never cut into groups.
     const Index budget = std::clamp(cache.l3 / 2 / split_.ranks, Index{1} << 20, Index{16} << 20);
@@ -136,13 +139,30 @@ class Driver {
     plan_.nc = std::clamp(plan_.nc / nr * nr, nr, round_up(n, nr));
     if (tuning.group > 0 && plan_.in_place) plan_.group = tuning.group * kChunk;
     plan_.group = std::min(plan_.group, p_.k);
+    if (p_.b_packed) choose_panels(n, tuning);
 
     plan_.a_bytes = plan_.direct_a ? 0 : aligned((plan_.mc * kc + kernels::kGemmSlack) * kAcc);
     // In place, only the columns after the last whole panel are packed.
-    const Index packed =
-        plan_.direct_b ? (n % (nr / 2) == 0 && split_.grid_n == 1 ? 0 : nr) : plan_.nc;
+    const Index packed = p_.b_packed && kSameBits ? 0
+                         : plan_.direct_b ? (n % (nr / 2) == 0 && split_.grid_n == 1 ? 0 : nr)
+                                          : plan_.nc;
     plan_.b_bytes = packed == 0 ? 0 : aligned((packed * plan_.group + kernels::kGemmSlack) * kAcc);
     plan_.sum_bytes = plan_.in_place || p_.k <= kChunk ? 0 : aligned(plan_.mc * plan_.nc * kAcc);
+  }
+
+  /// B is packed already. Panels of what the kernel reads are read in place; narrow ones are
+  /// widened into L2, a chunk of them at a time where C holds the sums.
+  void choose_panels(Index n, const GemmTuning& tuning) {
+    const Index nr = plan_.kernel.nr;
+    if constexpr (kSameBits) {
+      plan_.nc = round_up(n, nr);
+      plan_.group = p_.k;
+    } else {
+      plan_.group = plan_.in_place ? std::min(p_.k, kChunk) : p_.k;
+      const Index column = std::max(plan_.group * static_cast<Index>(sizeof(Acc)), Index{1});
+      plan_.nc = tuning.nc > 0 ? tuning.nc : cache_sizes().l2 * 2 / 5 / column;
+      plan_.nc = std::clamp(plan_.nc / nr * nr, nr, round_up(n, nr));
+    }
   }
 
   void run_rank(Index rank, std::byte* scratch) const {
@@ -155,7 +175,7 @@ class Driver {
     w.columns = part.columns;
     for (Index i = part.products.begin; i < part.products.end; ++i) {
       const GemmBatch::Offsets at = batch_.offsets(i);
-      multiply(w, p_.a.data + at.a, p_.b.data + at.b, p_.c.data + at.c);
+      multiply(w, p_.a.data + at.a, p_.b.data + at.b, gemm_finish(p_, at));
     }
   }
 
@@ -166,17 +186,18 @@ class Driver {
     const T* packed_b = nullptr;  // what w.b holds: all columns and chunks of this operand
   };
 
-  void multiply(Work& w, const T* a, const T* b, Out* c) const {
+  void multiply(Work& w, const T* a, const T* b, const kernels::GemmFinish<Acc>& result) const {
     for (Index j = w.columns.begin; j < w.columns.end; j += plan_.nc) {
       const Range columns{j, std::min(j + plan_.nc, w.columns.end)};
       for (Index p = 0; p < p_.k || p == 0; p += plan_.group) {
         const Range group{p, std::min(p + plan_.group, p_.k)};
         const bool whole = columns.size() == w.columns.size() && group.size() == p_.k;
-        if (!whole || w.packed_b != b) pack_b(w, b, columns, group);
+        if (!(p_.b_packed && kSameBits) && (!whole || w.packed_b != b))
+          pack_b(w, b, columns, group);
         w.packed_b = whole ? b : nullptr;
         for (Index i = w.rows.begin; i < w.rows.end; i += plan_.mc) {
           const Range rows{i, std::min(i + plan_.mc, w.rows.end)};
-          multiply_rows(w, a, b, c, rows, columns, group);
+          multiply_rows(w, a, b, result, rows, columns, group);
         }
         if (plan_.group == 0) break;
       }
@@ -195,11 +216,22 @@ class Driver {
     Acc* to = w.b;
     for (Index p = group.begin; p < group.end; p += kChunk) {
       const Index kc = std::min(kChunk, group.end - p);
+      if (p_.b_packed) {  // panels next to each other: one long row
+        const Index size = round_up(columns.size(), nr) * kc;
+        plan_.kernel.pack(panels(b, columns.begin, p, kc), 1, size, size, size, 1, to);
+        to += size;
+        continue;
+      }
       for (Index j = columns.begin + direct_columns(columns); j < columns.end;
            j += nr, to += nr * kc)
         plan_.kernel.pack(b + p * p_.b.row + j * p_.b.col, p_.b.col, p_.b.row,
                           std::min(nr, columns.end - j), nr, kc, to);
     }
+  }
+
+  /// The panel at column j of the chunk at p, of a B that was packed before.
+  const T* panels(const T* b, Index j, Index p, Index kc) const {
+    return b + p * round_up(p_.n, plan_.kernel.nr) + j * kc;
   }
 
   void pack_a(const Work& w, const T* a, Range rows, Index p, Index kc) const {
@@ -214,13 +246,12 @@ class Driver {
   }
 
   /// One block of rows over a group of chunks.
-  void multiply_rows(Work& w, const T* a, const T* b, Out* c, Range rows, Range columns,
-                     Range group) const {
+  void multiply_rows(Work& w, const T* a, const T* b, const kernels::GemmFinish<Acc>& result,
+                     Range rows, Range columns, Range group) const {
     const Index nr = plan_.kernel.nr;
     const Index direct = direct_columns(columns);
     const Index packed = round_up(columns.size() - direct, nr);
-    kernels::GemmFinish<Acc> finish = finish_;
-    finish.out = c + rows.begin * p_.c.row + columns.begin * p_.c.col;
+    const kernels::GemmFinish<Acc> finish = result.at(rows.begin, columns.begin);
     kernels::GemmBlock<Acc> g{};
     g.m = rows.size();
     g.strip = plan_.strip;
@@ -231,7 +262,7 @@ class Driver {
       g.sum = w.sum;
       g.sum_row = plan_.nc;
     }
-    const Acc* panels = w.b;
+    const Acc* scratch = w.b;
     for (Index p = group.begin; p < group.end || p == 0; p += kChunk) {
       g.k = std::min(kChunk, group.end - p);
       g.add = p > 0;
@@ -246,7 +277,7 @@ class Driver {
         g.a = w.a;
         g.a_packed = true;
       }
-      g.finish = last && !plan_.in_place ? &finish : nullptr;
+      g.finish = last && plan_.finish ? &finish : nullptr;
       if (direct > 0) {
         g.b = reinterpret_cast<const Acc*>(b + p * p_.b.row + columns.begin);
         g.b_row = p_.b.row;
@@ -254,11 +285,13 @@ class Driver {
         columns_loop(g, finish, 0, direct);
       }
       if (packed > 0) {
-        g.b = panels;
+        g.b = p_.b_packed && kSameBits
+                  ? reinterpret_cast<const Acc*>(panels(b, columns.begin, p, g.k))
+                  : scratch;
         g.b_row = nr;
         g.b_panel = nr * g.k;
         columns_loop(g, finish, direct, columns.size());
-        panels += packed * g.k;
+        scratch += packed * g.k;
       }
       if (g.k == 0) break;
     }
@@ -268,13 +301,13 @@ class Driver {
   /// holds.
   void columns_loop(kernels::GemmBlock<Acc> g, const kernels::GemmFinish<Acc>& whole, Index begin,
                     Index end) const {
-    kernels::GemmFinish<Acc> finish = whole;
+    kernels::GemmFinish<Acc> finish;
     if (g.finish != nullptr) g.finish = &finish;
     Acc* const sum = g.sum;
     for (Index j = begin; j < end; j += plan_.nb) {
       g.n = std::min(plan_.nb, end - j);
       g.sum = sum == nullptr ? nullptr : sum + j;
-      finish.out = static_cast<Out*>(whole.out) + j * whole.col;
+      finish = whole.at(0, j);
       plan_.kernel.block(g);
       g.b += plan_.nb / plan_.kernel.nr * g.b_panel;
     }
@@ -283,7 +316,6 @@ class Driver {
   GemmProblem<T, Out> p_;
   GemmBatch batch_;
   Index count_;
-  kernels::GemmFinish<Acc> finish_{};
   Plan<T> plan_{};
   GemmSplit split_;
 };

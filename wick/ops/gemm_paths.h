@@ -49,22 +49,51 @@ void turn(GemmProblem<T, Out>& p, GemmBatch& batch) {
   std::swap(p.a.row, p.a.col);
   std::swap(p.b.row, p.b.col);
   std::swap(p.c.row, p.c.col);
+  std::swap(p.epilogue.bias.row, p.epilogue.bias.col);
+  std::swap(p.epilogue.residual.row, p.epilogue.residual.col);
   std::swap(batch.a, batch.b);
 }
 
-/// What happens to a finished sum. `wide`: Out is what products are added in.
+/// What happens to the finished sums of one product of the batch.
 template <class T, class Out>
 kernels::GemmFinish<kernels::GemmAcc<T>> gemm_finish(const GemmProblem<T, Out>& p,
-                                                     const kernels::Gemm<T>& kernel) {
+                                                     const GemmBatch::Offsets& at = {}) {
   using Acc = kernels::GemmAcc<T>;
+  const GemmEpilogue<T, Out>& e = p.epilogue;
   kernels::GemmFinish<Acc> finish{};
   // Nothing is added up if k is 0: the sum is 0 whatever alpha is.
   finish.alpha = p.k == 0 ? Acc{1} : static_cast<Acc>(p.alpha);
   finish.beta = static_cast<Acc>(p.beta);
+  finish.out = p.c.data + at.c;
   finish.row = p.c.row;
   finish.col = p.c.col;
-  finish.apply = sizeof(Out) == sizeof(T) ? kernel.finish : kernel.finish_wide;
+  finish.out_bytes = static_cast<Index>(sizeof(Out));
+  finish.bias = e.bias.data;
+  finish.bias_row = e.bias.row;
+  finish.bias_col = e.bias.col;
+  finish.activate = e.activate;
+  finish.scale = static_cast<Acc>(e.scale);
+  finish.residual = e.residual.data == nullptr ? nullptr : e.residual.data + at.residual;
+  finish.residual_row = e.residual.row;
+  finish.residual_col = e.residual.col;
+  finish.apply = kernels::gemm_finish<Out>();
   return finish;
+}
+
+/// Whether C may hold the running sums.
+template <class T, class Out>
+bool holds_sums(const GemmProblem<T, Out>& p) {
+  // A residual that is C itself would be gone before it is added.
+  return sizeof(Out) == sizeof(kernels::GemmAcc<T>) && p.beta == static_cast<Compute<T>>(0) &&
+         p.c.col == 1 &&
+         (p.k <= kGemmChunk<T> || p.epilogue.residual.data == nullptr ||
+          static_cast<const void*>(p.epilogue.residual.data) != static_cast<const void*>(p.c.data));
+}
+
+/// Whether finished sums are the result as they are.
+template <class T, class Out>
+bool sums_are_results(const GemmProblem<T, Out>& p) {
+  return (p.alpha == static_cast<Compute<T>>(1) || p.k == 0) && p.epilogue.empty();
 }
 
 /// Small products of operands that need no packing, C written in place: straight to the kernel,
@@ -85,10 +114,11 @@ void gemm_packed(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Exe
                  const GemmTuning& tuning);
 
 /// WICK_X(T, Out) for every pair of element and result type that the paths are made for.
-#define WICK_FOR_GEMM(WICK_X)                                                                      \
-  WICK_X(u8, u8)                                                                                   \
-  WICK_X(u32, u32) WICK_X(i16, i16) WICK_X(i32, i32) WICK_X(i64, i64) WICK_X(f32, f32)             \
-      WICK_X(f64, f64) WICK_X(f16, f16) WICK_X(bf16, bf16) WICK_X(f8e4m3, f8e4m3) WICK_X(f16, f32) \
-          WICK_X(bf16, f32) WICK_X(f8e4m3, f32)
+#define WICK_FOR_GEMM(WICK_X)                                                          \
+  WICK_X(u8, u8)                                                                       \
+  WICK_X(u32, u32)                                                                     \
+  WICK_X(i16, i16) WICK_X(i32, i32) WICK_X(i64, i64) WICK_X(f32, f32) WICK_X(f64, f64) \
+      WICK_X(f16, f16) WICK_X(bf16, bf16) WICK_X(f8e4m3, f8e4m3) WICK_X(f16, f32)      \
+          WICK_X(bf16, f32) WICK_X(f8e4m3, f32) WICK_X(f32, bf16) WICK_X(f32, f16)
 
 }  // namespace wick

@@ -18,9 +18,7 @@ class Thin {
   Thin(const GemmProblem<T, Out>& problem, const GemmBatch& batch)
       : p_(problem), batch_(batch), count_(batch.count()), kernel_(kernels::gemm<T>()) {
     if (p_.n <= kernels::kGemvRows && p_.n < p_.m) turn(p_, batch_);
-    finish_ = gemm_finish(p_, kernel_);
-    in_place_ = sizeof(Out) == sizeof(Acc) && finish_.alpha == Acc{1} && finish_.beta == Acc{0} &&
-                p_.c.col == 1;
+    in_place_ = holds_sums(p_) && sums_are_results(p_);
     by_columns_ = p_.b.row == 1 && p_.k >= kernel_.nr / 2;
   }
 
@@ -48,8 +46,8 @@ class Thin {
  private:
   /// Chunk after chunk of B, each read once.
   void multiply(const GemmSplit::Part& part, GemmBatch::Offsets at, Acc* sum) const {
-    kernels::GemmFinish<Acc> finish = finish_;
-    finish.out = p_.c.data + at.c + part.rows.begin * p_.c.row + part.columns.begin * p_.c.col;
+    const kernels::GemmFinish<Acc> finish =
+        gemm_finish(p_, at).at(part.rows.begin, part.columns.begin);
     kernels::GemvBlock<Acc> g{};
     g.m = part.rows.size();
     g.n = part.columns.size();
@@ -75,7 +73,6 @@ class Thin {
   GemmBatch batch_;
   Index count_;
   kernels::Gemm<T> kernel_;
-  kernels::GemmFinish<Acc> finish_{};
   GemmSplit split_;
   bool in_place_, by_columns_;
 };

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// From sums to results: scaling, bias, activation, residual and rounding, tile by tile.
+#include "wick/kernels/gemm.h"
+#include "wick/kernels/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "wick/kernels/gemm_finish.cc"
+#include "hwy/foreach_target.h"
+
+#include "wick/kernels/gemm_pack-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace wick::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <class Acc, class T>
+inline constexpr bool kSameBits = sizeof(Acc) == sizeof(T);
+
+/// Elements p[0], p[step], ... as Acc: a whole vector, or `n` of them and zeros.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> LoadWide(D d, const T* p, Index step, Index n) {
+  using Acc = hn::TFromD<D>;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  if constexpr (kSameBits<Acc, T>) {
+    if (HWY_LIKELY(step == 1 && n >= lanes)) return hn::LoadU(d, reinterpret_cast<const Acc*>(p));
+  }
+  HWY_ALIGN Acc some[hn::MaxLanes(d)] = {};
+  if (step == 1) {
+    GemmWidenRun(p, std::min(n, lanes), some);
+  } else {
+    for (Index q = 0; q < std::min(n, lanes); ++q) some[q] = GemmWiden<Acc>(p[q * step]);
+  }
+  return hn::Load(d, some);
+}
+
+/// The other way, rounded to T.
+template <class D, class V, class T>
+HWY_INLINE void StoreNarrow(D d, V v, T* p, Index step, Index n) {
+  using Acc = hn::TFromD<D>;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  if constexpr (kSameBits<Acc, T>) {
+    if (HWY_LIKELY(step == 1 && n >= lanes)) return hn::StoreU(v, d, reinterpret_cast<Acc*>(p));
+  }
+  HWY_ALIGN Acc some[hn::MaxLanes(d)];
+  hn::Store(v, d, some);
+  if (step == 1) return GemmNarrowRun(some, std::min(n, lanes), p);
+  for (Index q = 0; q < std::min(n, lanes); ++q) GemmNarrowRun(some + q, 1, p + q * step);
+}
+
+/// What comes before the activation (`head`) and after it; without the latter, results go back into
+/// the tile.
+template <class Out, class Acc>
+HWY_INLINE void Pass(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index i, Index j, Index m,
+                     Index n, bool head, bool tail) {
+  const hn::ScalableTag<Acc> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  const auto alpha = hn::Set(d, f.alpha), beta = hn::Set(d, f.beta), factor = hn::Set(d, f.scale);
+  const bool multiply = head && f.alpha != Acc{1}, accumulate = head && f.beta != Acc{0};
+  const bool add_bias = head && f.bias != nullptr, add = tail && f.residual != nullptr;
+  const bool scale = tail && f.scale != Acc{1};
+  for (Index r = 0; r < m; ++r, tile += tile_row) {
+    Out* out = static_cast<Out*>(f.out) + (i + r) * f.row + j * f.col;
+    const Acc* bias = add_bias ? f.bias + (i + r) * f.bias_row + j * f.bias_col : nullptr;
+    const Out* residual = add ? static_cast<const Out*>(f.residual) + (i + r) * f.residual_row +
+                                    j * f.residual_col
+                              : nullptr;
+    for (Index q = 0; q < n; q += lanes) {
+      const Index rest = n - q;
+      auto v = LoadWide(d, tile + q, 1, rest);
+      if (multiply) v = hn::Mul(alpha, v);
+      if (accumulate) {
+        const auto c = LoadWide(d, out + q * f.col, f.col, rest);
+        if constexpr (hwy::IsFloat<Acc>()) {
+          v = hn::MulAdd(beta, c, v);
+        } else {
+          v = hn::Add(v, hn::Mul(beta, c));
+        }
+      }
+      if constexpr (hwy::IsFloat<Acc>()) {
+        if (add_bias) v = hn::Add(v, LoadWide(d, bias + q * f.bias_col, f.bias_col, rest));
+        if (scale) v = hn::Mul(v, factor);
+        if (add) v = hn::Add(v, LoadWide(d, residual + q * f.residual_col, f.residual_col, rest));
+      }
+      if (tail) {
+        StoreNarrow(d, v, out + q * f.col, f.col, rest);
+      } else {
+        StoreNarrow(d, v, tile + q, 1, rest);
+      }
+    }
+  }
+}
+
+/// GemmFinish::apply.
+template <class Out, class Acc>
+void Finish(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index i, Index j, Index m,
+            Index n) {
+  if (!hwy::IsFloat<Acc>() || f.activate == nullptr) {
+    Pass<Out>(f, tile, tile_row, i, j, m, n, true, true);
+    return;
+  }
+  Pass<Out>(f, tile, tile_row, i, j, m, n, true, false);
+  f.activate(tile, tile, Loop2<2>{n, m, {1, 1}, {tile_row, tile_row}});
+  Pass<Out>(f, tile, tile_row, i, j, m, n, false, true);
+}
+
+template <class Out>
+GemmFinishFn<GemmAcc<Out>> Get() {
+  return &Finish<Out, GemmAcc<Out>>;
+}
+
+}  // namespace
+
+#define WICK_FINISH(T) \
+  GemmFinishFn<GemmAcc<T>> Finish_##T() { return Get<T>(); }
+WICK_FOR_ELEMENTS(WICK_FINISH)
+#undef WICK_FINISH
+
+}  // namespace HWY_NAMESPACE
+}  // namespace wick::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace wick::kernels {
+
+#define WICK_FINISH(T)                            \
+  HWY_EXPORT(Finish_##T);                         \
+  template <>                                     \
+  GemmFinishFn<GemmAcc<T>> gemm_finish<T>() {     \
+    return HWY_DYNAMIC_DISPATCH(Finish_##T)();    \
+  }
+WICK_FOR_ELEMENTS(WICK_FINISH)
+#undef WICK_FINISH
+
+}  // namespace wick::kernels
+#endif
