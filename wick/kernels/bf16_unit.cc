@@ -9,6 +9,11 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "wick/kernels/bf16_unit.cc"
 #include "hwy/foreach_target.h"
@@ -40,6 +45,21 @@ struct Machine {
 #if defined(__x86_64__)
 constexpr std::int64_t kCompiled = HWY_TARGETS;
 
+std::uint64_t enabled_state() {
+  std::uint32_t low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (std::uint64_t{high} << 32) | low;
+}
+
+bool tiles_permitted() {
+#if defined(__linux__)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
 Machine look() {
   Machine machine;
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -51,6 +71,10 @@ Machine look() {
   __cpuid(0, a, b, c, d);
   const bool intel = b == signature_INTEL_ebx;
   machine.slow_dot = intel && ((features >> 23) & 1) != 0;
+  constexpr unsigned kAmx = (1U << 22) | (1U << 24);  // AMX-BF16, AMX-TILE
+  constexpr std::uint64_t kTileState = std::uint64_t{3} << 17;
+  machine.amx = (features & kAmx) == kAmx && (enabled_state() & kTileState) == kTileState &&
+                tiles_permitted();
   return machine;
 }
 #else

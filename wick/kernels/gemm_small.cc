@@ -46,7 +46,8 @@ HWY_EXPORT(FillF8E4M3);
 
 template <>
 Gemm<bf16> gemm() {
-  if (bf16_unit() == Bf16Unit::dot) return gemm_bf16_dot();
+  if (const Bf16Unit unit = bf16_unit(); unit != Bf16Unit::widen)
+    return unit == Bf16Unit::amx ? gemm_bf16_amx() : gemm_bf16_dot();
   auto table = from_f32<bf16>();
   HWY_DYNAMIC_DISPATCH(FillBF16)(table);
   return table;
