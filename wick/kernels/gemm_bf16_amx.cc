@@ -142,8 +142,7 @@ void Tile(const GemmBlock<f32>& g, const Place& at) {
   if (g.finish != nullptr) {
     g.finish->apply(*g.finish, tile, kWidth, at.i, at.j, at.height, n);
   } else {
-    for (Index r = 0; r < at.height; ++r)
-      std::copy_n(tile + r * kWidth, n, sum + r * g.sum_row);
+    for (Index r = 0; r < at.height; ++r) std::copy_n(tile + r * kWidth, n, sum + r * g.sum_row);
   }
 }
 

@@ -169,7 +169,8 @@ class Driver {
       plan_.group = p_.k;
     } else {
       plan_.group = plan_.in_place ? std::min(p_.k, chunk_) : p_.k;
-      const Index column = std::max(plan_.kernel.steps(plan_.group) * static_cast<Index>(sizeof(Acc)), Index{1});
+      const Index column =
+          std::max(plan_.kernel.steps(plan_.group) * static_cast<Index>(sizeof(Acc)), Index{1});
       plan_.nc = tuning.nc > 0 ? tuning.nc : cache_sizes().l2 * 2 / 5 / column;
       plan_.nc = std::clamp(plan_.nc / nr * nr, nr, round_up(n, nr));
     }
