@@ -13,7 +13,7 @@ void gemm_batch(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Exec
   const bool automatic = tuning.path == Path::automatic;
   if (!problem.b_packed) {
     const bool plain = automatic && tuning.ranks == 0 && tuning.mc == 0 && problem.epilogue.empty();
-    if (plain && gemm_tiny(problem, batch)) return;
+    if (plain && gemm_tiny(problem, batch, executor)) return;
     if ((automatic || tuning.path == Path::thin) && gemm_thin(problem, batch, executor, tuning))
       return;
   }

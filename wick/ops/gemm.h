@@ -78,6 +78,9 @@ struct GemmBatch {
   }
 };
 
+/// A single product. (A batch is large: making one takes as long as a tiny product.)
+inline constexpr GemmBatch kNoBatch{};
+
 /// What the loops may choose freely: results have the same bits for every choice. 0: worked out
 /// from the caches of this machine. Tests and trials set them.
 struct GemmTuning {
@@ -103,7 +106,7 @@ void gemm_batch(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Exec
 /// One product.
 template <Element T, class Out>
 void gemm(const GemmProblem<T, Out>& problem, Executor& executor, const GemmTuning& tuning = {}) {
-  gemm_batch(problem, GemmBatch{}, executor, tuning);
+  gemm_batch(problem, kNoBatch, executor, tuning);
 }
 
 }  // namespace wick

@@ -96,11 +96,11 @@ bool sums_are_results(const GemmProblem<T, Out>& p) {
   return (p.alpha == static_cast<Compute<T>>(1) || p.k == 0) && p.epilogue.empty();
 }
 
-/// Small products of operands that need no packing, C written in place: straight to the kernel,
+/// Small products, and batches of them: straight to a kernel that reads operands where they lie,
 /// since the decisions of the other paths would take as long as the products. False if the problem
 /// is not of that kind; then nothing has happened.
 template <Element T, class Out>
-bool gemm_tiny(const GemmProblem<T, Out>& problem, const GemmBatch& batch);
+bool gemm_tiny(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor);
 
 /// A few rows (or columns) against a large matrix, which is read once, in place. False if the
 /// problem is not of that kind.
@@ -117,8 +117,9 @@ void gemm_packed(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Exe
 #define WICK_FOR_GEMM(WICK_X)                                                          \
   WICK_X(u8, u8)                                                                       \
   WICK_X(u32, u32)                                                                     \
-  WICK_X(i16, i16) WICK_X(i32, i32) WICK_X(i64, i64) WICK_X(f32, f32) WICK_X(f64, f64) \
-      WICK_X(f16, f16) WICK_X(bf16, bf16) WICK_X(f8e4m3, f8e4m3) WICK_X(f16, f32)      \
-          WICK_X(bf16, f32) WICK_X(f8e4m3, f32) WICK_X(f32, bf16) WICK_X(f32, f16)
+  WICK_X(i16, i16)                                                                     \
+  WICK_X(i32, i32) WICK_X(i64, i64) WICK_X(f32, f32) WICK_X(f64, f64) WICK_X(f16, f16) \
+      WICK_X(bf16, bf16) WICK_X(f8e4m3, f8e4m3) WICK_X(f16, f32) WICK_X(bf16, f32)     \
+          WICK_X(f8e4m3, f32) WICK_X(f32, bf16) WICK_X(f32, f16)
 
 }  // namespace wick

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/gemm.h"
 
+#include <cstdint>
 #include <cstdlib>
 
 #include "wick/ops/blas.h"
 #include "wick/ops/gemm.h"
+#include "wick/ops/gemm_tiny.h"
 
 namespace wick {
 namespace {
@@ -14,6 +16,8 @@ bool shares_elements(Index m, Index n, Index row, Index col) {
   if (m > 1 && row == 0) return true;
   if (n > 1 && col == 0) return true;
   if (m < 2 || n < 2) return false;
+  // Rows after rows, or columns after columns: nearly always.
+  if (std::abs(row) >= n * std::abs(col) || std::abs(col) >= m * std::abs(row)) return false;
   // (i, j) and (i', j') meet where (i - i') row == (j' - j) col: i - i' a multiple of |col| / g and
   // j' - j the same multiple of |row| / g, for the greatest common divisor g.
   Index x = std::abs(row), y = std::abs(col);
@@ -35,8 +39,28 @@ void check_reach(const char* name, Index rows, Index cols, Index row, Index col)
   checked_mul(reach, 16, "gemm", name);
 }
 
+/// Whether no check of a reach is needed: all of these are below 2^28.
+template <class... I>
+bool all_small(I... values) {
+  constexpr auto kSmall = std::uint64_t{1} << 28;
+  return (((static_cast<std::uint64_t>(values) + kSmall) >> 29) | ...) == 0;
+}
+
+/// What is tiny and right goes straight to its kernel; false: all checks are still to do.
 template <class T, class Out>
-void checked_gemm(const GemmProblem<T, Out>& p) {
+bool straight(Index m, Index n, Index k, Compute<T> alpha, const MatrixRef<const T>& a,
+              const MatrixRef<const T>& b, Compute<T> beta, const MatrixRef<Out>& c) {
+  const auto tiny = [](Index size) {
+    return static_cast<std::uint64_t>(size) - 1 < static_cast<std::uint64_t>(kTinyMost);
+  };
+  return tiny(m) && tiny(n) && tiny(k) && all_small(a.row, a.col, b.row, b.col, c.row, c.col) &&
+         a.data != nullptr && b.data != nullptr && c.data != nullptr &&
+         !shares_elements(m, n, c.row, c.col) && blas() == Blas::wick &&
+         gemm_tiny<T, Out>(m, n, k, alpha, a, b, beta, c);
+}
+
+template <class T, class Out>
+[[gnu::noinline]] void checked_gemm(const GemmProblem<T, Out>& p) {
   if (p.m < 0 || p.n < 0 || p.k < 0)
     throw Error(ErrorKind::shape, "gemm",
                 str("wanted sizes of at least 0, got m ", p.m, ", n ", p.n, ", k ", p.k));
@@ -57,7 +81,7 @@ void checked_gemm(const GemmProblem<T, Out>& p) {
     throw Error(ErrorKind::overlap, "gemm",
                 str("wanted strides that give each element of C its own place, got ", p.c.row,
                     " and ", p.c.col, " for ", p.m, " x ", p.n));
-  if (blas_gemm(p, GemmBatch{})) return;
+  if (blas_gemm(p, kNoBatch)) return;
   gemm(p, current_executor());
 }
 
@@ -66,6 +90,7 @@ void checked_gemm(const GemmProblem<T, Out>& p) {
 template <Element T>
 void gemm(Index m, Index n, Index k, Compute<T> alpha, const T* a, Index rsa, Index csa, const T* b,
           Index rsb, Index csb, Compute<T> beta, T* c, Index rsc, Index csc) {
+  if (straight<T, T>(m, n, k, alpha, {a, rsa, csa}, {b, rsb, csb}, beta, {c, rsc, csc})) return;
   checked_gemm(
       GemmProblem<T, T>{m, n, k, alpha, {a, rsa, csa}, {b, rsb, csb}, beta, {c, rsc, csc}});
 }
@@ -73,6 +98,7 @@ void gemm(Index m, Index n, Index k, Compute<T> alpha, const T* a, Index rsa, In
 template <SmallFloat T>
 void gemm(Index m, Index n, Index k, f32 alpha, const T* a, Index rsa, Index csa, const T* b,
           Index rsb, Index csb, f32 beta, f32* c, Index rsc, Index csc) {
+  if (straight<T, f32>(m, n, k, alpha, {a, rsa, csa}, {b, rsb, csb}, beta, {c, rsc, csc})) return;
   checked_gemm(
       GemmProblem<T, f32>{m, n, k, alpha, {a, rsa, csa}, {b, rsb, csb}, beta, {c, rsc, csc}});
 }
