@@ -22,7 +22,7 @@ namespace wick {
 /// in f32 and rounded once, at the end. For integers only alpha and beta exist.
 struct Epilogue {
   f64 alpha = 1;
-  f64 beta = 0;                       ///< 0: the old elements of out are not read
+  f64 beta = 0;                         ///< 0: the old elements of out are not read
   std::optional<Tensor> bias{};         ///< [n], one for each column; the operands' dtype, or f32
   std::optional<UnaryOp> activation{};  ///< any: relu, gelu, gelu_erf, silu, tanh, ...
   f64 scale = 1;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/all_isas.h"
+#include "tests/ops/bf16_model.h"
 #include "tests/parallel/std_thread_pool.h"
 #include "wick/core/convert.h"
 #include "wick/kernels/gemm.h"
@@ -112,7 +113,15 @@ Out expected(const GemmProblem<T, Out>& p, Index i, Index j, bool fma) {
     }
   };
   Acc sum = 0;
-  for (Index q = 0; q < p.k; q += kGemmChunk<T>) {
+  const bool native = std::is_same_v<T, bf16> && kernels::bf16_unit() != kernels::Bf16Unit::widen;
+  if constexpr (std::is_same_v<T, bf16>) {
+    if (native)
+      sum = testing::bf16_sum(
+          kernels::bf16_unit(), p.k,
+          [&](Index r) { return r < p.k ? widen(p.a.data[i * p.a.row + r * p.a.col]) : 0.0F; },
+          [&](Index r) { return r < p.k ? widen(p.b.data[r * p.b.row + j * p.b.col]) : 0.0F; });
+  }
+  for (Index q = 0; q < p.k && !native; q += kGemmChunk<T>) {
     Acc chunk = 0;
     for (Index r = q; r < std::min(p.k, q + kGemmChunk<T>); ++r)
       chunk = step(widen(p.a.data[i * p.a.row + r * p.a.col]),

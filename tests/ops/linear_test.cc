@@ -164,7 +164,10 @@ std::vector<Epilogue> epilogues(const Dims& shape, DType dtype) {
   for (const UnaryOp op :
        {UnaryOp::relu, UnaryOp::gelu, UnaryOp::gelu_erf, UnaryOp::silu, UnaryOp::tanh})
     all.push_back({.alpha = 1.5, .bias = bias, .activation = op});
-  all.push_back({.alpha = 2, .bias = bias, .activation = UnaryOp::gelu_erf, .scale = 0.7,
+  all.push_back({.alpha = 2,
+                 .bias = bias,
+                 .activation = UnaryOp::gelu_erf,
+                 .scale = 0.7,
                  .residual = residual});
   all.push_back({.scale = -3, .residual = some({n}, dtype, 22)});
   all.push_back({.bias = some({2 * n}, dtype, 23).slice(0, 0, 2 * n, 2),
@@ -177,8 +180,8 @@ TEST(Epilogue, HasTheBitsOfTheOpsOneAfterTheOther) {
   testing::for_each_isa([&] {
     for (const DType dtype : {DType::f32, DType::f64})
       for (const Index m : {1, 3, 16, 40})
-        for (const auto& [k, n] : std::vector<std::pair<Index, Index>>{
-                 {0, 3}, {5, 1}, {64, 48}, {384, 33}, {800, 70}}) {
+        for (const auto& [k, n] :
+             std::vector<std::pair<Index, Index>>{{0, 3}, {5, 1}, {64, 48}, {384, 33}, {800, 70}}) {
           const Tensor x = some({m, k}, dtype, 10), b = some({k, n}, dtype, 11);
           const PackedMatrix packed(b);
           int number = 0;
@@ -282,9 +285,7 @@ TEST(Epilogue, Errors) {
               matmul_into(memory.narrow(0, 0, 4), x, w, {.residual = memory.narrow(0, 1, 4)});
             }),
             ErrorKind::overlap);
-  EXPECT_EQ(kind([&] {
-              matmul_into(memory.narrow(0, 0, 4), x, w, {.bias = memory.select(0, 2)});
-            }),
+  EXPECT_EQ(kind([&] { matmul_into(memory.narrow(0, 0, 4), x, w, {.bias = memory.select(0, 2)}); }),
             ErrorKind::overlap);
 }
 

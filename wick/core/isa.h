@@ -7,7 +7,8 @@
 #include "wick/base/export.h"
 
 // The instruction sets of the kernels, by name: "baseline", "avx2", "avx512", "avx512_dl" (with
-// VNNI and its kin), "neon", "wasm". WICK_ISA caps the choice; it is read when the library is
+// VNNI and its kin), "avx512_bf16" and "amx_bf16" (the same, and products of bf16 by vdpbf16ps or
+// by the tile unit), "neon", "wasm". WICK_ISA caps the choice; it is read when the library is
 // loaded, before any kernel is looked up. Capitals do not matter, and a set beyond what the CPU has
 // caps nothing.
 

@@ -36,11 +36,20 @@ using GemmAcc = typename detail::GemmAcc<T>::Type;
 
 /// Splits m rows into the fewest strips of at most `most` rows, of heights that differ by at most 1
 /// (the taller first): a last strip of one or two rows would wait for FMA latency.
+/// With a unit of more than one row only the last strip is shorter.
 struct GemmStrips {
-  Index count, base, taller;
-  GemmStrips(Index m, Index most)
-      : count(ceil_div(m, most)), base(count == 0 ? 0 : m / count), taller(m - base * count) {}
-  Index height(Index strip) const { return base + (strip < taller ? 1 : 0); }
+  Index count, base, taller, last;
+  GemmStrips(Index m, Index most, Index unit = 1)
+      : count(ceil_div(m, most)), base(count == 0 ? 0 : m / count), taller(m - base * count) {
+    last = base;
+    if (unit == 1 || count == 0) return;
+    base = most;
+    taller = 0;
+    last = m - (count - 1) * most;
+  }
+  Index height(Index strip) const {
+    return strip + 1 == count ? last : base + (strip < taller ? 1 : 0);
+  }
 };
 
 /// Turns sums into results, element by element and in this order:
@@ -101,16 +110,30 @@ struct GemmBlock {
   const GemmFinish<Acc>* finish;  ///< not null: the last chunk; results go there, not to sum
 };
 
-/// How this CPU multiplies. T is the element in memory, packed panels hold Acc.
+/// How this CPU multiplies. T is the element in memory, packed panels hold Acc, or `depth` elements
+/// T in the place of each: then the k of a GemmBlock counts rows of panels, steps(k) of them.
 template <Element T>
 struct Gemm {
   using Acc = GemmAcc<T>;
-  Index mr;  ///< most rows of a strip of A
-  Index nr;  ///< columns of a panel of B
+  using Pack = void (*)(const T* src, Index lane, Index step, Index lanes, Index width, Index k,
+                        Acc* out);
+  Index mr;              ///< most rows of a strip of A
+  Index nr;              ///< columns of a panel of B
+  Index chunk = 0;       ///< of k, for one call of `block`; 0: kGemmChunk<T>
+  Index depth = 1;       ///< elements of k in one place of a panel
+  Index step_unit = 1;   ///< rows of a panel are a multiple of this, zeros at the end
+  Index strip_unit = 1;  ///< heights of strips are multiples of this, but the last one's
+  /// A may be read in place where its elements lie next to each other along k and rows need no
+  /// zeros at the end; a_row is in elements of T then.
+  bool a_in_place = false;
+  /// Rows of the panels that hold k elements of k.
+  Index steps(Index k) const { return round_up(ceil_div(k, depth), step_unit); }
   /// out[p * width + i] = src[i * lane + p * step] for i < lanes, anything for lanes <= i < width,
-  /// p < k. Packs a strip of A (width == lanes <= mr) or a panel of B (width == nr). May write up
-  /// to kGemmSlack elements past the last row.
-  void (*pack)(const T* src, Index lane, Index step, Index lanes, Index width, Index k, Acc* out);
+  /// p < k. Packs a panel of B (width == nr). May write up to kGemmSlack elements past the last
+  /// row.
+  Pack pack;
+  /// The same for a strip of A (width == lanes <= mr), which may be laid out in another way.
+  Pack pack_a;
   void (*block)(const GemmBlock<Acc>& g);
 };
 

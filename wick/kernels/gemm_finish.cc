@@ -62,9 +62,9 @@ HWY_INLINE void Pass(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index 
   for (Index r = 0; r < m; ++r, tile += tile_row) {
     Out* out = static_cast<Out*>(f.out) + (i + r) * f.row + j * f.col;
     const Acc* bias = add_bias ? f.bias + (i + r) * f.bias_row + j * f.bias_col : nullptr;
-    const Out* residual = add ? static_cast<const Out*>(f.residual) + (i + r) * f.residual_row +
-                                    j * f.residual_col
-                              : nullptr;
+    const Out* residual =
+        add ? static_cast<const Out*>(f.residual) + (i + r) * f.residual_row + j * f.residual_col
+            : nullptr;
     for (Index q = 0; q < n; q += lanes) {
       const Index rest = n - q;
       auto v = LoadWide(d, tile + q, 1, rest);
@@ -123,11 +123,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace wick::kernels {
 
-#define WICK_FINISH(T)                            \
-  HWY_EXPORT(Finish_##T);                         \
-  template <>                                     \
-  GemmFinishFn<GemmAcc<T>> gemm_finish<T>() {     \
-    return HWY_DYNAMIC_DISPATCH(Finish_##T)();    \
+#define WICK_FINISH(T)                         \
+  HWY_EXPORT(Finish_##T);                      \
+  template <>                                  \
+  GemmFinishFn<GemmAcc<T>> gemm_finish<T>() {  \
+    return HWY_DYNAMIC_DISPATCH(Finish_##T)(); \
   }
 WICK_FOR_ELEMENTS(WICK_FINISH)
 #undef WICK_FINISH

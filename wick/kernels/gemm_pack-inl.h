@@ -189,6 +189,7 @@ HWY_INLINE void GemmNarrowRun(const Acc* HWY_RESTRICT from, Index n, Out* HWY_RE
 template <class T>
 void GemmFill(Gemm<T>& table) {
   table.pack = &GemmPack<T>;
+  table.pack_a = &GemmPack<T>;
 }
 
 }  // namespace HWY_NAMESPACE

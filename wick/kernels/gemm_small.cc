@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// bf16, f16 and f8e4m3: widened to f32 while packing, multiplied by the f32 block kernel.
+// bf16, f16 and f8e4m3: widened to f32 while packing, multiplied by the f32 block kernel. bf16 by
+// native instructions where the CPU has them.
+#include "wick/kernels/bf16_unit.h"
 #include "wick/kernels/gemm.h"
+#include "wick/kernels/gemm_bf16.h"
 #include "wick/kernels/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -43,6 +46,8 @@ HWY_EXPORT(FillF8E4M3);
 
 template <>
 Gemm<bf16> gemm() {
+  if (const Bf16Unit unit = bf16_unit(); unit != Bf16Unit::widen)
+    return unit == Bf16Unit::amx ? gemm_bf16_amx() : gemm_bf16_dot();
   auto table = from_f32<bf16>();
   HWY_DYNAMIC_DISPATCH(FillBF16)(table);
   return table;

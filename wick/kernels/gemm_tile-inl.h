@@ -46,9 +46,18 @@ HWY_INLINE V GemmFma(V a, V b, V c) {
   }
 }
 
-template <class V, std::size_t... kV>
+/// How one step of k is added: c + a * b. Another one may stand for several k, where the panels
+/// hold several elements in each place.
+struct GemmMulAdd {
+  template <class V>
+  static HWY_INLINE V Step(V a, V b, V c) {
+    return GemmFma(a, b, c);
+  }
+};
+
+template <class Add, class V, std::size_t... kV>
 HWY_INLINE void GemmRow(V a, const V* b, V* c, std::index_sequence<kV...>) {
-  ((c[kV] = GemmFma(a, b[kV], c[kV])), ...);
+  ((c[kV] = Add::Step(a, b[kV], c[kV])), ...);
 }
 
 template <class D, class V, class T, std::size_t... kV>
@@ -57,11 +66,11 @@ HWY_INLINE void GemmLoad(D d, const T* HWY_RESTRICT p, V* b, std::index_sequence
 }
 
 /// c += a[rows] * b[vectors] for one step of k. Packed: the rows of A are next to each other.
-template <std::size_t kVecs, bool kPacked, class D, class V, class T, std::size_t... kR>
+template <class Add, std::size_t kVecs, bool kPacked, class D, class V, class T, std::size_t... kR>
 HWY_INLINE void GemmStep(D d, const T* HWY_RESTRICT a, Index row, const V* b, V* c,
                          std::index_sequence<kR...>) {
-  (GemmRow(hn::Set(d, kPacked ? a[kR] : a[static_cast<Index>(kR) * row]), b, c + kR * kVecs,
-           std::make_index_sequence<kVecs>()),
+  (GemmRow<Add>(hn::Set(d, kPacked ? a[kR] : a[static_cast<Index>(kR) * row]), b, c + kR * kVecs,
+                std::make_index_sequence<kVecs>()),
    ...);
 }
 
@@ -106,7 +115,7 @@ HWY_NOINLINE void GemmAddSums(const T* HWY_RESTRICT sum, Index row, Index n, T* 
 }
 
 /// One tile: kRows x (kVecs vectors) of C at row i, column j.
-template <class T, std::size_t kRows, std::size_t kVecs, bool kPacked>
+template <class Add, class T, std::size_t kRows, std::size_t kVecs, bool kPacked>
 HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b,
                            Index i, Index j) {
   const hn::ScalableTag<T> d;
@@ -122,16 +131,16 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a, const
   for (; p >= 2; p -= 2) {
     V v[kVecs];
     GemmLoad(d, b, v, vecs);
-    GemmStep<kVecs, kPacked>(d, a, row, v, c, rows);
+    GemmStep<Add, kVecs, kPacked>(d, a, row, v, c, rows);
     GemmLoad(d, b + ldb, v, vecs);
-    GemmStep<kVecs, kPacked>(d, a + col, row, v, c, rows);
+    GemmStep<Add, kVecs, kPacked>(d, a + col, row, v, c, rows);
     a += 2 * col;
     b += 2 * ldb;
   }
   if (p > 0) {
     V v[kVecs];
     GemmLoad(d, b, v, vecs);
-    GemmStep<kVecs, kPacked>(d, a, row, v, c, rows);
+    GemmStep<Add, kVecs, kPacked>(d, a, row, v, c, rows);
   }
   const auto width = static_cast<Index>(kVecs * hn::Lanes(d));
   const Index n = std::min(width, g.n - j);
@@ -159,16 +168,16 @@ template <class T>
 using GemmTileFn = void (*)(const GemmBlock<T>&, const T*, const T*, Index, Index);
 
 /// Tile functions by rows - 1.
-template <class T, std::size_t kVecs, bool kPacked, std::size_t... kR>
+template <class Add, class T, std::size_t kVecs, bool kPacked, std::size_t... kR>
 constexpr std::array<GemmTileFn<T>, sizeof...(kR)> GemmTiles(std::index_sequence<kR...>) {
-  return {{&GemmTile<T, kR + 1, kVecs, kPacked>...}};
+  return {{&GemmTile<Add, T, kR + 1, kVecs, kPacked>...}};
 }
 
-template <class T, bool kPacked>
+template <class Add, class T, bool kPacked>
 HWY_INLINE void GemmBlockLoop(const GemmBlock<T>& g) {
   constexpr std::make_index_sequence<kGemmRows<T>> rows{};
-  static constexpr auto kFull = GemmTiles<T, kGemmVecs, kPacked>(rows);
-  static constexpr auto kHalf = GemmTiles<T, 1, kPacked>(rows);
+  static constexpr auto kFull = GemmTiles<Add, T, kGemmVecs, kPacked>(rows);
+  static constexpr auto kHalf = GemmTiles<Add, T, 1, kPacked>(rows);
   const Index nr = GemmColumns<T>();
   const GemmStrips strips(g.m, g.strip);
   // A strip of A (about 20 KiB) stays in L1 while the panels of B stream past it from L2.
@@ -185,12 +194,12 @@ HWY_INLINE void GemmBlockLoop(const GemmBlock<T>& g) {
   }
 }
 
-template <class T>
+template <class T, class Add = GemmMulAdd>
 void GemmBlockRun(const GemmBlock<T>& g) {
   if (g.a_packed) {
-    GemmBlockLoop<T, true>(g);
+    GemmBlockLoop<Add, T, true>(g);
   } else {
-    GemmBlockLoop<T, false>(g);
+    GemmBlockLoop<Add, T, false>(g);
   }
 }
 

@@ -24,11 +24,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 // groups change places.
 
 /// Rows 4g .. 4g + 3 (64 bits: 2g, 2g + 1): out[q] holds, in block b, their column 4b + q (2b + q).
-template <class D, class T, class V>
-HWY_INLINE void TransposeGroup(D d, const T* HWY_RESTRICT src, Index lane, Index first, Index most,
+template <class D, class S, class V>
+HWY_INLINE void TransposeGroup(D d, const S* HWY_RESTRICT src, Index lane, Index first, Index most,
                                V* out) {
-  const auto row = [&](Index r)
-                       HWY_ATTR { return hn::LoadU(d, src + std::min(first + r, most) * lane); };
+  using T = hn::TFromD<D>;
+  const auto row = [&](Index r) HWY_ATTR {
+    return hn::LoadU(d, reinterpret_cast<const T*>(src + std::min(first + r, most) * lane));
+  };
   if constexpr (sizeof(T) == 8) {
     const V r0 = row(0), r1 = row(1);
     out[0] = hn::InterleaveLower(d, r0, r1);
@@ -68,10 +70,10 @@ HWY_INLINE void TransposeBlocks(D d, const V* in, V* out) {
   }
 }
 
-template <class D, class T, class V, std::size_t... kG>
-HWY_INLINE void TransposeGroups(D d, const T* src, Index lane, Index most, V* out,
+template <class D, class S, class V, std::size_t... kG>
+HWY_INLINE void TransposeGroups(D d, const S* src, Index lane, Index most, V* out,
                                 std::index_sequence<kG...>) {
-  constexpr std::size_t kSide = 16 / sizeof(T);
+  constexpr std::size_t kSide = 16 / sizeof(hn::TFromD<D>);
   (TransposeGroup(d, src, lane, Index{kG * kSide}, most, out + kG * kSide), ...);
 }
 
@@ -87,9 +89,11 @@ HWY_INLINE void TransposeStore(D d, const V* rows, Index width, T* HWY_RESTRICT 
 }
 
 /// out[p * width + i] = src[i * lane + p] for p and i below the number of lanes, rows of out in
-/// order. From the `rows`-th on, src is not read and out[.. + i] gets anything.
-template <class D, class T>
-HWY_INLINE void TransposeSquare(D d, const T* HWY_RESTRICT src, Index lane, Index rows, Index width,
+/// order. From the `rows`-th on, src is not read and out[.. + i] gets anything. Elements of src may
+/// be smaller than those that change places: then each of these is several of src, and `lane`
+/// counts elements of src.
+template <class D, class S, class T>
+HWY_INLINE void TransposeSquare(D d, const S* HWY_RESTRICT src, Index lane, Index rows, Index width,
                                 T* HWY_RESTRICT out) {
   constexpr std::size_t kLanes = hn::MaxLanes(d), kSide = 16 / sizeof(T);
   constexpr std::size_t kBlocks = kLanes / kSide;

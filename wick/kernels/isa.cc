@@ -11,6 +11,7 @@
 #include "wick/base/env.h"
 #include "wick/base/error.h"
 #include "wick/base/str.h"
+#include "wick/kernels/bf16_unit.h"
 #include "wick/kernels/targets.h"
 
 #include "hwy/highway.h"
@@ -18,15 +19,23 @@
 namespace wick {
 namespace {
 
+using kernels::Bf16Unit;
+
 struct Set {
   std::string_view name;
   std::int64_t target;  ///< Highway's bit; 0 is the baseline, which is always there
+  /// Not widen: a unit for bf16 beside the sets of Highway; target is what must be compiled for it.
+  Bf16Unit unit = Bf16Unit::widen;
 };
 
 // Best first.
 #if HWY_ARCH_X86
-constexpr std::array kSets{Set{"avx512_dl", HWY_AVX3_DL}, Set{"avx512", HWY_AVX3},
-                           Set{"avx2", HWY_AVX2}, Set{"baseline", 0}};
+constexpr std::array kSets{Set{"amx_bf16", HWY_AVX3, Bf16Unit::amx},
+                           Set{"avx512_bf16", HWY_AVX3, Bf16Unit::dot},
+                           Set{"avx512_dl", HWY_AVX3_DL},
+                           Set{"avx512", HWY_AVX3},
+                           Set{"avx2", HWY_AVX2},
+                           Set{"baseline", 0}};
 #elif HWY_ARCH_ARM
 constexpr std::array kSets{Set{"neon", HWY_NEON}, Set{"baseline", 0}};
 #elif HWY_ARCH_WASM
@@ -61,10 +70,12 @@ const Set* find(std::string name) {
   if (value == nullptr || *value == '\0') return;
   const Set* cap = find(value);
   if (cap == nullptr) return;
+  kernels::cap_bf16_unit(cap->unit, true);
+  if (cap->unit != Bf16Unit::widen) return;
   std::int64_t above = 0;
   for (const Set& set : kSets) {
     if (&set == cap) break;
-    above |= set.target;
+    if (set.unit == Bf16Unit::widen) above |= set.target;
   }
   uncapped = hwy::SupportedTargets();
   // Not DisableTargets: with it every later call of SupportedTargets(), ours or the host's, would
@@ -76,7 +87,8 @@ const Set* find(std::string name) {
 std::vector<std::string_view> names(std::int64_t targets) {
   std::vector<std::string_view> result;
   for (const Set& set : kSets)
-    if (compiled(set) && (set.target == 0 || (targets & set.target) != 0))
+    if (set.unit == Bf16Unit::widen && compiled(set) &&
+        (set.target == 0 || (targets & set.target) != 0))
       result.push_back(set.name);
   return result;
 }
@@ -94,14 +106,28 @@ void check_isa() {
 
 std::string_view isa_chosen() {
   check_isa();
+  const Bf16Unit unit = kernels::bf16_unit();
+  if (unit != Bf16Unit::widen)
+    return std::find_if(kSets.begin(), kSets.end(), [&](const Set& s) { return s.unit == unit; })
+        ->name;
   // Highway's static target stands in where nothing else is left.
   return names(hwy::SupportedTargets() | HWY_STATIC_TARGET).front();
 }
 
 std::vector<std::string_view> isa_available() {
-  return names((uncapped != 0 ? uncapped : hwy::SupportedTargets()) | HWY_STATIC_TARGET);
+  auto result = names((uncapped != 0 ? uncapped : hwy::SupportedTargets()) | HWY_STATIC_TARGET);
+  auto at = result.begin();
+  for (const Set& set : kSets)
+    if (set.unit != Bf16Unit::widen && kernels::bf16_unit_available(set.unit))
+      at = result.insert(at, set.name) + 1;
+  return result;
 }
 
-std::vector<std::string_view> isa_compiled() { return names(kTargets); }
+std::vector<std::string_view> isa_compiled() {
+  std::vector<std::string_view> result;
+  for (const Set& set : kSets)
+    if (compiled(set)) result.push_back(set.name);
+  return result;
+}
 
 }  // namespace wick

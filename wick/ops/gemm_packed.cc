@@ -44,19 +44,20 @@ template <Element T, class Out>
 class Driver {
  public:
   using Acc = kernels::GemmAcc<T>;
-  static constexpr Index kChunk = kGemmChunk<T>;
   static constexpr bool kSameBits = sizeof(T) == sizeof(Acc);
 
   Driver(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
          const GemmTuning& tuning)
       : p_(problem), batch_(batch), count_(batch.count()) {
     plan_.kernel = kernels::gemm<T>();
+    chunk_ = plan_.kernel.chunk > 0 && !p_.b_packed ? plan_.kernel.chunk : kGemmChunk<T>;
     if (!p_.b_packed) orient();
     plan_.in_place = holds_sums(p_);
     plan_.finish = !plan_.in_place || !sums_are_results(p_);
     // Panels that were packed before are not cut.
     const Index unit = p_.b_packed ? plan_.kernel.nr : plan_.kernel.nr / 2;
-    split_ = gemm_split(p_.m, p_.n, p_.k, count_, 4, unit, executor.threads(), tuning.ranks);
+    split_ = gemm_split(p_.m, p_.n, p_.k, count_, std::max(Index{4}, plan_.kernel.strip_unit), unit,
+                        executor.threads(), tuning.ranks);
     choose_blocks(tuning);
   }
 
@@ -98,26 +99,29 @@ class Driver {
   void choose_blocks(const GemmTuning& tuning) {
     using Path = GemmTuning::Path;
     const Index mr = plan_.kernel.mr, nr = plan_.kernel.nr;
-    const Index kc = std::min(p_.k, kChunk);
-    constexpr auto kAcc = static_cast<Index>(sizeof(Acc));
+    // Steps of k are rows of panels.
+    const Index kc = plan_.kernel.steps(std::min(p_.k, chunk_));
+    const Index depth = plan_.kernel.steps(p_.k);
+    constexpr auto kAcc = static_cast<Index>(sizeof(Acc)), kT = static_cast<Index>(sizeof(T));
     // The largest part of C that one rank gets.
     const Index m = std::min(p_.m, round_up(ceil_div(p_.m, split_.grid_m), 4) + 4);
     const Index n = std::min(p_.n, round_up(ceil_div(p_.n, split_.grid_n), nr / 2) + nr / 2);
-    const bool can_a = kSameBits, can_b = kSameBits && p_.b.col == 1 && !p_.b_packed;
+    const bool can_a = kSameBits || (plan_.kernel.a_in_place && p_.a.col == 1),
+               can_b = kSameBits && p_.b.col == 1 && !p_.b_packed;
     const CacheSizes& cache = cache_sizes();
-    const Index a_size = p_.k * m * kAcc, b_size = p_.k * n * kAcc;
+    const Index a_size = depth * m * kAcc, b_size = depth * n * kAcc;
     // Packing pays where a part is read often from beyond L2, or in an awkward order.
     const Index a_step = std::min(std::abs(p_.a.row), std::abs(p_.a.col));
     plan_.direct_a =
         can_a &&
-        (n <= 2 * nr || (a_size <= cache.l2 && a_step <= 1 && !awkward_stride(p_.a.row * kAcc)));
+        (n <= 2 * nr || (a_size <= cache.l2 && a_step <= 1 && !awkward_stride(p_.a.row * kT)));
     plan_.direct_b =
         can_b && (m <= 2 * mr || (b_size <= cache.l2 && !awkward_stride(p_.b.row * kAcc)));
     if (tuning.path != Path::automatic) {
       plan_.direct_a = can_a && (tuning.path == Path::direct || tuning.path == Path::direct_a);
       plan_.direct_b = can_b && (tuning.path == Path::direct || tuning.path == Path::direct_b);
     }
-    plan_.strip = plan_.direct_a && awkward_stride(p_.a.row * kAcc) ? std::min(mr, Index{8}) : mr;
+    plan_.strip = plan_.direct_a && awkward_stride(p_.a.row * kT) ? std::min(mr, Index{8}) : mr;
     const Index row_bytes = std::max(kc * kAcc, Index{1});
     plan_.mc = tuning.mc > 0 ? tuning.mc : cache.l2 / 2 / row_bytes;
     plan_.mc = std::clamp(round_up(plan_.mc, mr), mr, round_up(m, mr));
@@ -129,25 +133,31 @@ class Driver {
     // of chunks. Where sums wait in scratch, k is never cut into groups.
     const Index budget = std::clamp(cache.l3 / 2 / split_.ranks, Index{1} << 20, Index{16} << 20);
     const Index least = std::min(round_up(n, nr), Index{512});
-    Index columns = budget / std::max(p_.k * kAcc, Index{1});
+    Index columns = budget / std::max(depth * kAcc, Index{1});
     plan_.group = p_.k;
     if (columns < least && plan_.in_place) {
-      plan_.group = std::max(budget / (least * kAcc) / kChunk, Index{1}) * kChunk;
+      plan_.group =
+          std::max(budget / (least * kAcc) / plan_.kernel.steps(chunk_), Index{1}) * chunk_;
       columns = least;
     }
     plan_.nc = tuning.nc > 0 ? tuning.nc : columns;
     plan_.nc = std::clamp(plan_.nc / nr * nr, nr, round_up(n, nr));
-    if (tuning.group > 0 && plan_.in_place) plan_.group = tuning.group * kChunk;
+    if (tuning.group > 0 && plan_.in_place) plan_.group = tuning.group * chunk_;
     plan_.group = std::min(plan_.group, p_.k);
     if (p_.b_packed) choose_panels(n, tuning);
 
-    plan_.a_bytes = plan_.direct_a ? 0 : aligned((plan_.mc * kc + kernels::kGemmSlack) * kAcc);
+    plan_.a_bytes = plan_.direct_a && whole_steps(p_.k)
+                        ? 0
+                        : aligned((plan_.mc * kc + kernels::kGemmSlack) * kAcc);
     // In place, only the columns after the last whole panel are packed.
     const Index packed = p_.b_packed && kSameBits ? 0
                          : plan_.direct_b ? (n % (nr / 2) == 0 && split_.grid_n == 1 ? 0 : nr)
                                           : plan_.nc;
-    plan_.b_bytes = packed == 0 ? 0 : aligned((packed * plan_.group + kernels::kGemmSlack) * kAcc);
-    plan_.sum_bytes = plan_.in_place || p_.k <= kChunk ? 0 : aligned(plan_.mc * plan_.nc * kAcc);
+    plan_.b_bytes =
+        packed == 0
+            ? 0
+            : aligned((packed * plan_.kernel.steps(plan_.group) + kernels::kGemmSlack) * kAcc);
+    plan_.sum_bytes = plan_.in_place || p_.k <= chunk_ ? 0 : aligned(plan_.mc * plan_.nc * kAcc);
   }
 
   /// B is packed already. Panels of what the kernel reads are read in place; narrow ones are
@@ -158,8 +168,9 @@ class Driver {
       plan_.nc = round_up(n, nr);
       plan_.group = p_.k;
     } else {
-      plan_.group = plan_.in_place ? std::min(p_.k, kChunk) : p_.k;
-      const Index column = std::max(plan_.group * static_cast<Index>(sizeof(Acc)), Index{1});
+      plan_.group = plan_.in_place ? std::min(p_.k, chunk_) : p_.k;
+      const Index column =
+          std::max(plan_.kernel.steps(plan_.group) * static_cast<Index>(sizeof(Acc)), Index{1});
       plan_.nc = tuning.nc > 0 ? tuning.nc : cache_sizes().l2 * 2 / 5 / column;
       plan_.nc = std::clamp(plan_.nc / nr * nr, nr, round_up(n, nr));
     }
@@ -204,6 +215,9 @@ class Driver {
     }
   }
 
+  /// Whether k elements fill the last step of a panel: else A must be packed, with zeros.
+  bool whole_steps(Index k) const { return k % (plan_.kernel.depth * plan_.kernel.step_unit) == 0; }
+
   /// Columns that are read in place; the others are packed.
   Index direct_columns(Range columns) const {
     const Index lanes = plan_.kernel.nr / 2;
@@ -214,18 +228,23 @@ class Driver {
   void pack_b(Work& w, const T* b, Range columns, Range group) const {
     const Index nr = plan_.kernel.nr;
     Acc* to = w.b;
-    for (Index p = group.begin; p < group.end; p += kChunk) {
-      const Index kc = std::min(kChunk, group.end - p);
-      if (p_.b_packed) {  // panels next to each other: one long row
+    for (Index p = group.begin; p < group.end; p += chunk_) {
+      const Index kc = std::min(chunk_, group.end - p);
+      if (p_.b_packed && plan_.kernel.depth == 1) {  // panels next to each other: one long row
         const Index size = round_up(columns.size(), nr) * kc;
         plan_.kernel.pack(panels(b, columns.begin, p, kc), 1, size, size, size, 1, to);
         to += size;
         continue;
       }
       for (Index j = columns.begin + direct_columns(columns); j < columns.end;
-           j += nr, to += nr * kc)
-        plan_.kernel.pack(b + p * p_.b.row + j * p_.b.col, p_.b.col, p_.b.row,
-                          std::min(nr, columns.end - j), nr, kc, to);
+           j += nr, to += nr * plan_.kernel.steps(kc)) {
+        if (p_.b_packed) {
+          plan_.kernel.pack(panels(b, j, p, kc), 1, nr, nr, nr, kc, to);
+        } else {
+          plan_.kernel.pack(b + p * p_.b.row + j * p_.b.col, p_.b.col, p_.b.row,
+                            std::min(nr, columns.end - j), nr, kc, to);
+        }
+      }
     }
   }
 
@@ -235,12 +254,13 @@ class Driver {
   }
 
   void pack_a(const Work& w, const T* a, Range rows, Index p, Index kc) const {
-    const kernels::GemmStrips strips(rows.size(), plan_.strip);
+    const kernels::GemmStrips strips(rows.size(), plan_.strip, plan_.kernel.strip_unit);
+    const Index steps = plan_.kernel.steps(kc);
     Index i = 0;
     for (Index s = 0; s < strips.count; ++s) {
       const Index height = strips.height(s);
-      plan_.kernel.pack(a + (rows.begin + i) * p_.a.row + p * p_.a.col, p_.a.row, p_.a.col, height,
-                        height, kc, w.a + i * kc);
+      plan_.kernel.pack_a(a + (rows.begin + i) * p_.a.row + p * p_.a.col, p_.a.row, p_.a.col,
+                          height, height, kc, w.a + i * steps);
       i += height;
     }
   }
@@ -263,19 +283,20 @@ class Driver {
       g.sum_row = plan_.nc;
     }
     const Acc* scratch = w.b;
-    for (Index p = group.begin; p < group.end || p == 0; p += kChunk) {
-      g.k = std::min(kChunk, group.end - p);
+    for (Index p = group.begin; p < group.end || p == 0; p += chunk_) {
+      const Index kc = std::min(chunk_, group.end - p);
+      g.k = plan_.kernel.steps(kc);
       g.add = p > 0;
-      const bool last = p + g.k == p_.k;
+      const bool last = p + kc == p_.k;
       const T* from = a + rows.begin * p_.a.row + p * p_.a.col;
-      if (plan_.direct_a) {
+      g.a_packed = !plan_.direct_a || !whole_steps(kc);
+      if (!g.a_packed) {
         g.a = reinterpret_cast<const Acc*>(from);
         g.a_row = p_.a.row;
         g.a_col = p_.a.col;
       } else {
-        pack_a(w, a, rows, p, g.k);
+        pack_a(w, a, rows, p, kc);
         g.a = w.a;
-        g.a_packed = true;
       }
       g.finish = last && plan_.finish ? &finish : nullptr;
       if (direct > 0) {
@@ -316,6 +337,7 @@ class Driver {
   GemmProblem<T, Out> p_;
   GemmBatch batch_;
   Index count_;
+  Index chunk_ = 0;  // of k, packed and multiplied at once
   Plan<T> plan_{};
   GemmSplit split_;
 };

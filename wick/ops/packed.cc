@@ -143,10 +143,9 @@ PackedMatrix PackedMatrix::load(std::span<const std::byte> bytes) {
   const Index element = bits(*dtype) / 8;
   // No product of sizes that might not fit into an Index.
   const bool sizes = head.k >= 0 && head.n >= 0 &&
-                     (head.k == 0 || head.n == 0
-                          ? there == 0
-                          : head.n <= there / element / head.k &&
-                                head.k * head.n * element == there);
+                     (head.k == 0 || head.n == 0 ? there == 0
+                                                 : head.n <= there / element / head.k &&
+                                                       head.k * head.n * element == there);
   if (!sizes)
     throw fail(str("wanted the elements of ", head.k, " x ", head.n, " of ", name(*dtype), ", got ",
                    there, " bytes"));

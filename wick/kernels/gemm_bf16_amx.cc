@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// bf16 by the tile unit (AMX): tdpbf16ps multiplies 16 rows of 16 pairs with 16 pairs of 16
+// columns.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "wick/kernels/gemm_bf16.h"
+#include "wick/kernels/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "wick/kernels/gemm_bf16_amx.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+#if HWY_TARGET == HWY_AVX3
+
+// As in gemm_bf16_dot.cc: AVX3 under another name, with what the compiler must know.
+namespace hwy::N_AVX3_AMX {
+using namespace hwy::N_AVX3;  // NOLINT
+}
+#undef HWY_NAMESPACE
+#define HWY_NAMESPACE N_AVX3_AMX
+#undef HWY_TARGET_STR
+#define HWY_TARGET_STR HWY_TARGET_STR_AVX3 ",amx-tile,amx-bf16"
+
+#endif
+
+#include "wick/kernels/gemm_pack-inl.h"
+#include "wick/kernels/gemm_pairs-inl.h"
+
+#if HWY_TARGET == HWY_AVX3
+
+HWY_BEFORE_NAMESPACE();
+namespace wick::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr Index kSide = 16;          // rows of a tile, and 32-bit places in each
+constexpr Index kRows = 2 * kSide;   // of a strip of A
+constexpr Index kWidth = 2 * kSide;  // columns of a panel of B
+constexpr Index kPlace = 4;          // bytes
+constexpr Index kChunk = 512;        // of k: how far a strip is multiplied before C is stored
+
+/// What ldtilecfg reads. Tiles 0 to 3 are C (two by two), 4 and 5 A, 6 and 7 B.
+struct alignas(64) TileShapes {
+  std::uint8_t palette = 1, start = 0, reserved[14] = {};
+  std::uint16_t bytes[16] = {};
+  std::uint8_t rows[16] = {};
+};
+
+/// For strips of 1 to kRows rows: no row beyond them is read or written.
+constexpr std::array<TileShapes, kRows> kShapes = [] {
+  std::array<TileShapes, kRows> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto height = static_cast<std::uint8_t>(i + 1);
+    const auto upper = std::min(height, std::uint8_t{kSide});
+    const auto lower = static_cast<std::uint8_t>(height - upper);
+    const std::uint8_t rows[8] = {upper, upper, lower, lower, upper, lower, kSide, kSide};
+    for (std::size_t t = 0; t < 8; ++t) {
+      // Tiles of no rows are given one: they are not used.
+      all[i].rows[t] = std::max(rows[t], std::uint8_t{1});
+      all[i].bytes[t] = kSide * kPlace;
+    }
+  }
+  return all;
+}();
+
+// The compiler does not know that tile loads read memory.
+HWY_INLINE void Fence() { asm volatile("" : : : "memory"); }
+
+/// C's tiles += A·B over `steps` steps of k. Rows of A are a_row bytes apart.
+template <bool kTall, bool kWide>
+HWY_INLINE void Multiply(const char* a, Index a_row, const char* b, Index steps) {
+  constexpr Index kStep = kWidth * kPlace;  // bytes of a step of B
+  for (Index p = 0; p < steps; p += kSide, a += kSide * kPlace, b += kSide * kStep) {
+    _tile_loadd(6, b, kStep);
+    _tile_loadd(4, a, a_row);
+    _tile_dpbf16ps(0, 4, 6);
+    if constexpr (kWide) {
+      _tile_loadd(7, b + kSide * kPlace, kStep);
+      _tile_dpbf16ps(1, 4, 7);
+    }
+    if constexpr (kTall) {
+      _tile_loadd(5, a + kSide * a_row, a_row);
+      _tile_dpbf16ps(2, 5, 6);
+      if constexpr (kWide) _tile_dpbf16ps(3, 5, 7);
+    }
+  }
+}
+
+/// C's tiles from sums whose rows are `row` floats apart.
+template <bool kTall, bool kWide>
+HWY_INLINE void Load(const f32* from, Index row) {
+  const Index bytes = row * kPlace;
+  _tile_loadd(0, from, bytes);
+  if constexpr (kWide) _tile_loadd(1, from + kSide, bytes);
+  if constexpr (kTall) _tile_loadd(2, from + kSide * row, bytes);
+  if constexpr (kTall && kWide) _tile_loadd(3, from + kSide * row + kSide, bytes);
+}
+
+template <bool kTall, bool kWide>
+HWY_INLINE void Store(f32* to, Index row) {
+  const Index bytes = row * kPlace;
+  _tile_stored(0, to, bytes);
+  if constexpr (kWide) _tile_stored(1, to + kSide, bytes);
+  if constexpr (kTall) _tile_stored(2, to + kSide * row, bytes);
+  if constexpr (kTall && kWide) _tile_stored(3, to + kSide * row + kSide, bytes);
+}
+
+/// What one tile of C needs.
+struct Place {
+  const char *a, *b;
+  Index a_row;  // bytes
+  Index i, j, height;
+};
+
+template <bool kTall, bool kWide>
+void Tile(const GemmBlock<f32>& g, const Place& at) {
+  const Index n = std::min(kWidth, g.n - at.j);
+  f32* sum = g.sum == nullptr ? nullptr : g.sum + at.i * g.sum_row + at.j;
+  const bool whole = n == (kWide ? kWidth : kSide);
+  HWY_ALIGN f32 tile[kRows * kWidth];
+  if (!g.add) {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  } else if (whole) {
+    Load<kTall, kWide>(sum, g.sum_row);
+  } else {
+    for (Index r = 0; r < at.height; ++r) {
+      std::copy_n(sum + r * g.sum_row, n, tile + r * kWidth);
+      std::fill_n(tile + r * kWidth + n, kWidth - n, 0.0F);
+    }
+    Fence();
+    Load<kTall, kWide>(tile, kWidth);
+  }
+  Multiply<kTall, kWide>(at.a, at.a_row, at.b, g.k);
+  if (whole && g.finish == nullptr) return Store<kTall, kWide>(sum, g.sum_row);
+  Store<kTall, kWide>(tile, kWidth);
+  if (g.finish != nullptr) {
+    g.finish->apply(*g.finish, tile, kWidth, at.i, at.j, at.height, n);
+  } else {
+    for (Index r = 0; r < at.height; ++r) std::copy_n(tile + r * kWidth, n, sum + r * g.sum_row);
+  }
+}
+
+void Block(const GemmBlock<f32>& g) {
+  using Fn = void (*)(const GemmBlock<f32>&, const Place&);
+  static constexpr Fn kTiles[] = {Tile<false, false>, Tile<false, true>, Tile<true, false>,
+                                  Tile<true, true>};
+  const GemmStrips strips(g.m, g.strip, kSide);
+  Place at{};
+  at.a_row = g.a_packed ? g.k * kPlace : g.a_row * static_cast<Index>(sizeof(bf16));
+  at.a = reinterpret_cast<const char*>(g.a);
+  Fence();
+  for (Index s = 0; s < strips.count; ++s) {
+    const Index height = strips.height(s);
+    // Shapes are set anew only where they change; tiles hold nothing then.
+    if (height != at.height) _tile_loadconfig(&kShapes[static_cast<std::size_t>(height - 1)]);
+    at.height = height;
+    at.b = reinterpret_cast<const char*>(g.b);
+    for (at.j = 0; at.j < g.n; at.j += kWidth, at.b += g.b_panel * kPlace)
+      kTiles[(height > kSide ? 2 : 0) + (g.n - at.j > kSide ? 1 : 0)](g, at);
+    at.i += height;
+    at.a += height * at.a_row;
+  }
+  // A thread whose tiles are empty is cheaper to switch.
+  _tile_release();
+}
+
+/// A panel of B: pairs, with rows of zeros at the end.
+void PackB(const bf16* src, Index lane, Index step, Index lanes, Index width, Index k, f32* out) {
+  GemmPackPairs(src, lane, step, lanes, width, k, out);
+  const Index pairs = ceil_div(k, Index{2});
+  std::fill_n(out + pairs * width, (round_up(pairs, kSide) - pairs) * width, 0.0F);
+}
+
+/// A strip of A: row after row, each with zeros at the end.
+void PackA(const bf16* src, Index lane, Index step, Index lanes, Index, Index k, f32* out) {
+  const Index steps = round_up(ceil_div(k, Index{2}), kSide);
+  if (step == 1) {
+    for (Index i = 0; i < lanes; ++i) {
+      auto* to = reinterpret_cast<bf16*>(out + i * steps);
+      std::copy_n(src + i * lane, k, to);
+      std::fill_n(to + k, 2 * steps - k, bf16{});
+    }
+    return;
+  }
+  // Pairs side by side as in a panel of B, then squares change places.
+  const hn::ScalableTag<std::uint32_t> d;
+  HWY_ALIGN f32 panel[kSide * kRows];
+  HWY_ALIGN std::uint32_t square[kSide * kSide];
+  for (Index q = 0; q < steps; q += kSide) {
+    const Index some = std::min(2 * kSide, k - 2 * q);
+    PackB(src + 2 * q * step, lane, step, lanes, kRows, some, panel);
+    for (Index i = 0; i < lanes; i += kSide) {
+      TransposeSquare(d, reinterpret_cast<const std::uint32_t*>(panel) + i, kRows, kSide, kSide,
+                      square);
+      for (Index r = 0; r < std::min(kSide, lanes - i); ++r)
+        std::memcpy(out + (i + r) * steps + q, square + r * kSide, kSide * kPlace);
+    }
+  }
+}
+
+Gemm<bf16> Table() {
+  Gemm<bf16> table{};
+  table.mr = kRows;
+  table.nr = kWidth;
+  table.chunk = kChunk;
+  table.depth = 2;
+  table.step_unit = kSide;
+  table.strip_unit = kSide;
+  table.a_in_place = true;
+  table.block = &Block;
+  GemmFill(table);
+  table.pack = &PackB;
+  table.pack_a = &PackA;
+  return table;
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+
+Gemm<bf16> gemm_bf16_amx() { return HWY_NAMESPACE::Table(); }
+
+}  // namespace wick::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif
+
+#if HWY_ONCE && (HWY_TARGETS & HWY_AVX3) == 0
+namespace wick::kernels {
+Gemm<bf16> gemm_bf16_amx() { return {}; }
+}  // namespace wick::kernels
+#endif
