@@ -20,7 +20,7 @@ test: build
 bench: build
 	build/release/wick bench
 
-# What `wick bench embed` measures beside wick: PyTorch and onnxruntime.
+# The libraries that `wick bench embed` and `wick bench gemm` measure beside wick.
 peers:
 	scripts/setup-peers
 

@@ -50,8 +50,7 @@ std::vector<std::unique_ptr<EmbedPeer>> start_peers(const Session& s, int thread
     s.print(fmt::format("{}: skipped: {}", engine, why));
   };
   const std::vector<std::string> command = embed_peer_command();
-  const std::vector<int> cpus(
-      s.cpus().begin(), s.cpus().begin() + std::min<std::ptrdiff_t>(threads, std::ssize(s.cpus())));
+  const std::vector<int> cpus = first_cpus(s.cpus(), threads);
   for (const std::string& engine : embed_peer_engines()) {
     if (command.empty()) {
       skipped(engine, "bench/peers/embed_peer.py is not here");

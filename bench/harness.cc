@@ -90,7 +90,7 @@ void conclude(Course& course, const LimitSource& limits) {
   if (row.what.work <= 0) return;
   const double rate = row.what.work / std::max(verdict.seconds, 1e-12);
   row.rate = rate / 1e9;
-  row.share_of_limit = best > 0 ? rate / best : 0;
+  if (!row.what.peers_only) row.share_of_limit = best > 0 ? rate / best : 0;
 }
 
 }  // namespace

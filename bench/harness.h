@@ -24,6 +24,8 @@ struct Case {
   double work = 0;   ///< of one call, in the limit's terms: operations, or bytes read and written
   double flops = 0;  ///< operations of one call, for the roofline
   double bytes = 0;  ///< least bytes moved by one call, for the roofline
+  std::string name = {};    ///< what people read, where op, dtype and shape do not say all
+  bool peers_only = false;  ///< its data may be warm: the limit only tells quiet moments
 };
 
 /// Who does it. A call that should meet cold operands takes the next copy each time.
@@ -54,6 +56,8 @@ struct Row {
   std::string result;                ///< what was computed, where that is the question
   bool noisy = false;                ///< too few quiet batches: not to be judged
   int kept = 0, dropped = 0;         ///< batches
+  std::string best_peer;             ///< the fastest other engine on the same case
+  std::optional<double> ratio;       ///< our speed by its
 };
 
 /// The time, in seconds. A test brings its own.

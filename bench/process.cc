@@ -30,16 +30,21 @@ constexpr int kNoSignal = MSG_NOSIGNAL;
 constexpr int kNoSignal = 0;
 #endif
 
-/// The variables of this process without some, as execve takes them.
-std::vector<char*> variables_without(const std::vector<std::string>& drop) {
-  std::vector<char*> kept;
-  for (char** v = environ; *v != nullptr; ++v) {
-    const std::string_view entry(*v);
-    const std::string_view name = entry.substr(0, entry.find('='));
-    if (std::find(drop.begin(), drop.end(), name) == drop.end()) kept.push_back(*v);
-  }
-  kept.push_back(nullptr);
-  return kept;
+std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
+/// The variables of this process without some and with others, as execve takes them.
+std::vector<char*> variables(const Process::Options& options) {
+  const auto changed = [&](std::string_view name) {
+    const auto &drop = options.drop, &set = options.set;
+    return std::find(drop.begin(), drop.end(), name) != drop.end() ||
+           std::any_of(set.begin(), set.end(), [&](const auto& s) { return name_of(s) == name; });
+  };
+  std::vector<char*> all;
+  for (char** v = environ; *v != nullptr; ++v)
+    if (!changed(name_of(*v))) all.push_back(*v);
+  for (const std::string& entry : options.set) all.push_back(const_cast<char*>(entry.c_str()));
+  all.push_back(nullptr);
+  return all;
 }
 
 }  // namespace
@@ -59,11 +64,11 @@ Process::Process(const std::vector<std::string>& arguments, const Options& optio
   std::vector<char*> words;
   for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  const std::vector<char*> variables = variables_without(options.drop);
+  const std::vector<char*> environment = variables(options);
   int error = 0;
   {
     const RunOn here(options.cpus);  // a new process inherits its place
-    error = ::posix_spawnp(&process_, words[0], &files, nullptr, words.data(), variables.data());
+    error = ::posix_spawnp(&process_, words[0], &files, nullptr, words.data(), environment.data());
   }
   ::posix_spawn_file_actions_destroy(&files);
   ::close(ends[1]);

@@ -15,6 +15,7 @@ class Process {
  public:
   struct Options {
     std::vector<std::string> drop = {};  ///< variables that it does not inherit
+    std::vector<std::string> set = {};   ///< "NAME=VALUE" that it has besides, or instead
     std::vector<int> cpus = {};          ///< where it may run; empty: where the caller may
     bool errors = false;                 ///< its standard error is ours; else it is dropped
   };

@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::string_view kStyle = R"(
 :root { --ink: #1d2327; --soft: #667078; --line: #dfe3e6; --page: #f6f7f8; --card: #fff;
-  --e0: #d9622b; --e1: #3b78b5; --e2: #2d9a8f; --e3: #8a63b8; --track: #eceff1; }
+  --e0: #d9622b; --e1: #3b78b5; --e2: #2d9a8f; --e3: #8a63b8; --e4: #b0892a; --e5: #17407a;
+  --e6: #5f9e33; --e7: #c2528b; --e8: #7a4a2b; --e9: #c0392b; --track: #eceff1; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8eaec; --soft: #9aa4ab; --line: #33393e;
-  --page: #15181a; --card: #1d2124; --track: #2a2f33; } }
+  --page: #15181a; --card: #1d2124; --track: #2a2f33; --e5: #6d9fe0; --e8: #c08a62; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--ink);
   font: 15px/1.5 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
@@ -36,6 +37,8 @@ svg text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink); }
 .grid { stroke: var(--line); } .roof { stroke: var(--ink); stroke-width: 1.6; fill: none; }
 .thin { stroke: var(--soft); stroke-width: 1; stroke-dasharray: 4 4; }
 .e0 { fill: var(--e0); } .e1 { fill: var(--e1); } .e2 { fill: var(--e2); } .e3 { fill: var(--e3); }
+.e4 { fill: var(--e4); } .e5 { fill: var(--e5); } .e6 { fill: var(--e6); } .e7 { fill: var(--e7); }
+.e8 { fill: var(--e8); } .e9 { fill: var(--e9); } .edge { stroke: var(--card); stroke-width: 1; }
 .track { fill: var(--track); } .noisy { opacity: .4; } .bad { fill: var(--soft); }
 .key { font-size: 13px; color: var(--soft); margin: 10px 0 0; }
 .key i { display: inline-block; width: 10px; height: 10px; border-radius: 3px; margin: 0 5px 0 12px; }
@@ -122,10 +125,12 @@ std::string engine_key(std::span<const Row> rows) {
   std::string html = "<p class=\"key\">";
   std::vector<std::string> seen;
   for (const Row& row : rows) {
-    if (std::find(seen.begin(), seen.end(), row.engine) != seen.end()) continue;
-    seen.push_back(row.engine);
-    html += fmt::format("<i style=\"background:var(--{})\"></i>{}", engine_class(row.engine),
-                        escape(row.engine));
+    // Variants of a library share its colour.
+    const std::string library = row.engine.substr(0, row.engine.find('-'));
+    if (std::find(seen.begin(), seen.end(), library) != seen.end()) continue;
+    seen.push_back(library);
+    html += fmt::format("<i style=\"background:var(--{})\"></i>{}", engine_class(library),
+                        escape(library));
   }
   return html + "</p>";
 }
@@ -144,17 +149,25 @@ std::string to_html(const Machine& machine, std::span<const Row> rows) {
   html +=
       "<section><h2>What this machine can do at most, and what was reached</h2>"
       "<div class=\"plot\"><div>" +
-      roofline_svg(machine, rows) + "</div><div>" + roofline_key(rows) + "</div></div>" +
+      roofline_svg(machine, rows) + "</div><div>" + roofline_key(machine, rows) + "</div></div>" +
       engine_key(rows) + "</section>";
   html += "<section><h2>Limits</h2>" + limits_table(machine) + "</section>";
   for (int experiment = 0; experiment <= 5; ++experiment) {
     std::vector<const Row*> part;
     for (const Row& row : rows)
-      if (row.what.experiment == experiment) part.push_back(&row);
+      if (row.what.experiment == experiment && row.what.name.empty()) part.push_back(&row);
     if (part.empty()) continue;
     html += fmt::format("<section><h2>{}</h2>{}</section>", kHeadings[experiment],
                         experiment == 4 ? results(part) : bars(part));
   }
+  std::vector<const Row*> named;
+  for (const Row& row : rows)
+    if (!row.what.name.empty()) named.push_back(&row);
+  if (!named.empty())
+    html += "<section><h2>Beside other libraries</h2><p class=\"key\">A whole bar is the limit, or "
+            "the fastest where warm data knows none; marks are other libraries, by name under the "
+            "pointer.</p>" +
+            comparison_bars(named) + "</section>";
   return html +
          "<footer>Bars are shares of the limit measured in the same run: the FMA peak of the type, "
          "or the copy bandwidth. Medians of batches that lie between two undisturbed runs of the "

@@ -50,6 +50,13 @@ Json row_json(const Row& row) {
                {"kept", row.kept},
                {"dropped", row.dropped}};
   if (!row.result.empty()) json["result"] = row.result;
+  if (!row.what.name.empty()) json["name"] = row.what.name;
+  if (row.what.flops > 0 && row.median_ms && *row.median_ms > 0)
+    json["gflops"] = row.what.flops / *row.median_ms / 1e6;
+  if (row.ratio) {
+    json["best_peer"] = row.best_peer;
+    json["ratio_to_best_peer"] = *row.ratio;
+  }
   return json;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "bench/report.h"
@@ -42,6 +44,47 @@ std::string engine_line(const Row& row) {
     text += fmt::format(" ({:.1f} {})  {}", *row.rate, unit(row.what.limit), share(row));
   if (!row.result.empty()) text += "  " + row.result;
   return text + noise(row);
+}
+
+namespace {
+
+double gflops(const Row& row) {
+  return row.what.flops / std::max(row.median_ms.value_or(0) / 1e3, 1e-12) / 1e9;
+}
+
+std::string own_line(const Row& row) {
+  std::string text = fmt::format("{:<34}", row.what.name);
+  if (row.error) return text + " error: " + *row.error;
+  text += fmt::format(" {:>9.4f} ms {:>6.1f} GFLOP/s", row.median_ms.value_or(0), gflops(row));
+  text += row.share_of_limit
+              ? fmt::format("  {:>3.0f} % of {:<12}", 100 * *row.share_of_limit, name(row.what.limit))
+              : fmt::format("  {:<20}", "");
+  return text;
+}
+
+}  // namespace
+
+std::string gemm_lines(std::span<const Row> rows) {
+  const Row& own = rows.front();
+  std::string text = own_line(own), others, beside;
+  bool noisy = false;
+  for (const Row& row : rows.subspan(1)) {
+    if (row.error) continue;
+    if (row.engine == own.best_peer) {
+      text += fmt::format("  {:.2f} x {} {:.1f}", own.ratio.value_or(0), row.engine, gflops(row));
+      noisy = row.noisy;
+    } else if (row.engine.starts_with("wick-")) {
+      beside += fmt::format("  {} {:+.0f} ns", row.engine.substr(5),
+                            (row.median_ms.value_or(0) - own.median_ms.value_or(0)) * 1e6);
+    } else {
+      others += fmt::format("  {} {:.1f}", row.engine, gflops(row));
+    }
+  }
+  text += noise(own);
+  if (noisy && !own.noisy) text += "  noisy: the peer's batches";
+  if (!beside.empty()) text += "\n    Tensor API:" + beside;
+  if (!others.empty()) text += "\n   " + others;
+  return text;
 }
 
 std::string context_line(const Row& plain, const Row& context) {

@@ -25,8 +25,10 @@ Point point(const Row& row) {
 bool drawable(const Row& row) {
   return row.median_ms && row.what.bytes > 0 && point(row).gflops > 0;
 }
-bool numbered(const Row& row) {
-  return row.what.experiment <= 1 && row.engine == "wick" && drawable(row);
+/// wick's figures against a limit. Of a list with names, those of all threads.
+bool numbered(const Row& row, int threads) {
+  if (row.what.experiment > 1 || row.engine != "wick" || !drawable(row)) return false;
+  return row.what.name.empty() || (!row.what.peers_only && row.what.threads == threads);
 }
 
 /// Both axes: powers of two from left to right, powers of ten upwards.
@@ -36,7 +38,7 @@ class Axes {
     const double peak = std::max({m.all.fma_f32, m.all.fma_f64, m.all.fma_bf16, 1.0});
     double low = peak / 100, right = 64, left = 0.125;
     for (const Row& row : rows) {
-      if (!numbered(row)) continue;
+      if (!numbered(row, m.threads)) continue;
       const Point p = point(row);
       low = std::min(low, p.gflops);
       left = std::min(left, p.intensity);
@@ -154,9 +156,13 @@ std::string escape(std::string_view what) {
 }
 
 std::string engine_class(std::string_view engine) {
-  if (engine == "wick") return "e0";
-  if (engine == "openblas" || engine == "pytorch") return "e1";
-  return engine == "mkl" || engine == "onnxruntime" ? "e2" : "e3";
+  constexpr std::string_view kFamilies[] = {"wick", "openblas", "mkl",  "accelerate", "blis",
+                                            "onednn", "libxsmm", "eigen", "candle"};
+  const std::string_view family = engine.substr(0, engine.find('-'));
+  if (family == "pytorch") return "e9";
+  if (family == "onnxruntime") return "e2";
+  const auto* at = std::find(std::begin(kFamilies), std::end(kFamilies), family);
+  return fmt::format("e{}", at == std::end(kFamilies) ? 3 : at - std::begin(kFamilies));
 }
 
 std::string roofline_svg(const Machine& machine, std::span<const Row> rows) {
@@ -168,7 +174,9 @@ std::string roofline_svg(const Machine& machine, std::span<const Row> rows) {
   svg += roofs(axes, machine.all, true);
   for (const Row& row : rows) {
     const bool compared = row.what.experiment == 0 || row.what.experiment == 2;
-    if (!compared || row.engine == "wick" || !drawable(row)) continue;
+    if (!compared || row.engine.starts_with("wick") || !drawable(row)) continue;
+    if (!row.what.name.empty() && (row.what.peers_only || row.what.threads != machine.threads))
+      continue;
     const Point p = point(row);
     svg += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="4" class="{}"><title>{} {:.4g} )"
                        "GFLOP/s</title></circle>",
@@ -178,7 +186,7 @@ std::string roofline_svg(const Machine& machine, std::span<const Row> rows) {
   int number = 0;
   std::vector<std::pair<double, double>> taken;  // points that meet step aside
   for (const Row& row : rows) {
-    if (!numbered(row)) continue;
+    if (!numbered(row, machine.threads)) continue;
     const Point p = point(row);
     double x = axes.x(p.intensity);
     const double y = axes.y(p.gflops);
@@ -192,12 +200,16 @@ std::string roofline_svg(const Machine& machine, std::span<const Row> rows) {
   return svg + "</svg>";
 }
 
-std::string roofline_key(std::span<const Row> rows) {
+std::string roofline_key(const Machine& machine, std::span<const Row> rows) {
   std::string html = "<p>GFLOP/s</p><ol>";
-  for (const Row& row : rows)
-    if (numbered(row))
-      html += fmt::format("<li>{} {} {} <b>{:.4g}</b></li>", escape(row.what.op),
-                          name(row.what.dtype), fmt::join(row.what.shape, "×"), point(row).gflops);
+  for (const Row& row : rows) {
+    if (!numbered(row, machine.threads)) continue;
+    const std::string what = row.what.name.empty()
+                                 ? fmt::format("{} {} {}", row.what.op, name(row.what.dtype),
+                                               fmt::join(row.what.shape, "×"))
+                                 : row.what.name;
+    html += fmt::format("<li>{} <b>{:.4g}</b></li>", escape(what), point(row).gflops);
+  }
   return html + "</ol>";
 }
 

@@ -34,7 +34,9 @@ Session::Session(Settings settings)
   with_context([&] { current_executor().run(threads_, [](int) {}); });
   // The figures that say whether the second core is ours, and those of the report.
   const int times = settings_.budget > 0 ? 3 : settings_.quick ? 20 : 50;
-  for (const int threads : std::set{1, std::min(2, threads_), threads_}) {
+  std::set<int> counts{1, std::min(2, threads_), threads_};
+  counts.insert(settings_.threads.begin(), settings_.threads.end());
+  for (const int threads : counts) {
     const PinScope pinned(cpus_, threads);
     for (int limit = 0; limit < kLimitCount; ++limit)
       limits_.settle(static_cast<Limit>(limit), threads, times);
@@ -85,6 +87,12 @@ std::vector<Row> Session::run(const Case& what, std::span<const Candidate> candi
   return rows;
 }
 
+Limit Session::nearest_limit(Limit fma, Limit memory, double flops, double bytes,
+                             int threads) const {
+  const double compute = flops / std::max(limits_.best(fma, threads), 1.0);
+  return compute >= bytes / std::max(limits_.best(memory, threads), 1.0) ? fma : memory;
+}
+
 Machine::Limits Session::limits_with(int threads) const {
   const auto rate = [&](Limit limit) { return limits_.best(limit, threads) / 1e9; };
   // f16 products are computed in f32, and so are bf16's without native instructions.
@@ -114,6 +122,10 @@ std::span<const Suite> suites() {
        "the encoder of all-MiniLM-L6-v2 beside PyTorch and onnxruntime, the start of "
        "`wick embed`, the first op of a process",
        run_embed, true},
+      {"gemm",
+       "matrix products of many shapes beside OpenBLAS, BLIS, oneDNN, libxsmm, Eigen, MKL, "
+       "PyTorch and candle",
+       run_gemm},
   };
   return kSuites;
 }

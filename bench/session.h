@@ -15,6 +15,9 @@ struct Settings {
   bool quick = false;
   std::string model = {};  ///< folder of the model for suites that run one
   double budget = 0;       ///< seconds that one figure may look for quiet batches; 0: by `quick`
+  std::string rows = {};   ///< filter of suites with many rows; see select_rows()
+  std::vector<int> threads = {};  ///< thread counts of suites that take them; empty: theirs
+  bool peers = true;              ///< other libraries, where a suite has them
   std::function<void(std::string_view line)> print = [](std::string_view) {};
   std::function<void(double done, std::string_view what)> progress = [](double, std::string_view) {
   };
@@ -54,12 +57,15 @@ class Session {
     rows_.back().result = std::move(result);
     return rows_.back();
   }
+  /// The last rows that were kept, to add what follows from all of them.
+  std::span<Row> last_rows(std::size_t count) { return std::span(rows_).last(count); }
 
   void print(std::string_view line) const { settings_.print(line); }
   /// How many calls of run() are to come, for the progress bar.
   void expect(int runs) { expected_ += runs; }
 
   bool quick() const { return settings_.quick; }
+  const Settings& settings() const { return settings_; }
   const std::string& model() const { return settings_.model; }
   Pace pace() const;
   int threads() const { return threads_; }  ///< the default
@@ -70,6 +76,8 @@ class Session {
   Limit fma_limit(DType dtype) const { return bench::fma_limit(dtype, limits_.native_bf16()); }
   /// Bytes that operands which should come from memory must exceed together.
   Index cold_bytes() const { return cold_; }
+  /// The limit that leaves this work the longest time, by the best rates so far.
+  Limit nearest_limit(Limit fma, Limit memory, double flops, double bytes, int threads) const;
 
   const std::vector<Row>& rows() const { return rows_; }
   Machine machine();
@@ -100,5 +108,6 @@ std::span<const Suite> suites();
 /// suites(): one function for each file.
 void run_experiments(Session& session);
 void run_embed(Session& session);
+void run_gemm(Session& session);
 
 }  // namespace wick::bench

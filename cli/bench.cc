@@ -18,8 +18,9 @@ namespace wick::cli {
 namespace {
 
 struct Options {
-  std::string suite, json, html, model;
-  bool quick = false;
+  std::string suite, json, html, model, rows;
+  std::vector<int> threads;
+  bool quick = false, no_peers = false;
   double budget = 0;
 };
 
@@ -40,6 +41,9 @@ void run(const Options& options) {
   std::FILE* lines = json.is_stdout() || html.is_stdout() ? stderr : stdout;
   settings.quick = options.quick;
   settings.budget = options.budget;
+  settings.rows = options.rows;
+  settings.threads = options.threads;
+  settings.peers = !options.no_peers;
   settings.print = [&](std::string_view line) {
     progress.wipe();
     fmt::print(lines, "{}\n", line);
@@ -68,7 +72,7 @@ void add_bench(CLI::App& app) {
   }
   command->add_option("suite", options->suite, "What to measure; experiments if not given")
       ->check(CLI::IsMember(names));
-  command->add_flag("--quick", options->quick, "Less patience with noise: under 20 seconds");
+  command->add_flag("--quick", options->quick, "Less patience with noise: under 20 seconds; gemm: a minute");
   command
       ->add_option("--budget", options->budget,
                    "Seconds that each figure may look for quiet moments")
@@ -79,6 +83,12 @@ void add_bench(CLI::App& app) {
       ->add_option("--model", options->model,
                    "Folder with config.json and model.safetensors, for embed")
       ->type_name("DIR");
+  command->add_option("--rows", options->rows,
+                      "gemm: only rows with one of these in their names, e.g. \"f32 1024,4096 T\"");
+  command->add_option("--threads", options->threads, "gemm: thread counts, e.g. 1,2")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--no-peers", options->no_peers, "gemm: wick alone");
   command->footer("Suites:" + about);
   command->callback([options] { run(*options); });
 }

@@ -131,17 +131,6 @@ if(WICK_BUILD_BENCH)
     target_link_libraries(wick_bench PUBLIC wick_internal $<TARGET_NAME_IF_EXISTS:wick_models>
       PRIVATE fmt::fmt nlohmann_json::nlohmann_json $<TARGET_NAME_IF_EXISTS:hwy::hwy>)
   endif()
-  if(WICK_BENCH_PEERS)
-    file(GLOB peers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/peers/*.cc)
-    find_package(Eigen3 REQUIRED)
-    foreach(source IN LISTS peers)
-      cmake_path(GET source STEM name)
-      add_executable(peer_${name} ${source})
-      wick_use_build(peer_${name})
-      target_link_libraries(peer_${name} PRIVATE wick_internal $<TARGET_NAME_IF_EXISTS:wick_bench>
-                            Eigen3::Eigen fmt::fmt ${CMAKE_DL_LIBS})
-    endforeach()
-  endif()
 endif()
 
 if(WICK_BUILD_CLI)

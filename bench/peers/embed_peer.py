@@ -20,10 +20,8 @@ import math
 import os
 import struct
 import sys
-import time
 
-# Threads of the library that still wait busily when an answer is out would disturb others.
-SETTLE_SECONDS = 0.01
+from peer_lines import answer, choose_openblas_core, one_line, pin_threads, time_runs
 
 
 def load_weights(folder, np):
@@ -222,22 +220,6 @@ class OnnxRuntime:
 LIBRARIES = {"pytorch": PyTorch, "onnxruntime": OnnxRuntime}
 
 
-def pin_threads(cpus):
-    """The main thread on the first CPU, all others on the rest, as wick bench pins its own."""
-    if not cpus:
-        return
-    for thread in map(int, os.listdir("/proc/self/task")):
-        try:
-            os.sched_setaffinity(thread, cpus[:1] if thread == os.getpid() else cpus[1:] or cpus)
-        except OSError:
-            pass
-
-
-def answer(text):
-    sys.stdout.buffer.write((text + "\n").encode())
-    sys.stdout.buffer.flush()
-
-
 def set_tokens(peer, text):
     sentences = [[int(t) for t in s.split()] for s in text.split(";")]
     lengths = [len(s) for s in sentences]
@@ -252,29 +234,6 @@ def set_tokens(peer, text):
     sys.stdout.buffer.flush()
 
 
-def waited_seconds():
-    """For how long the threads of this process could run but had no CPU, where the system tells."""
-    total = 0
-    try:
-        for thread in os.listdir("/proc/self/task"):
-            with open(f"/proc/self/task/{thread}/schedstat", encoding="ascii") as file:
-                total += int(file.read().split()[1])
-    except (OSError, IndexError):
-        pass
-    return total / 1e9
-
-
-def time_runs(peer, count):
-    waited = waited_seconds()
-    start = time.perf_counter()
-    for _ in range(count):
-        peer.run()
-    seconds = time.perf_counter() - start
-    time.sleep(SETTLE_SECONDS)
-    waited = max(0, waited_seconds() - waited) if peer.waits_for_others else 0
-    answer(f"seconds {seconds:.9f} {waited:.9f}")
-
-
 def serve(peer):
     for line in sys.stdin:
         command, _, rest = line.strip().partition(" ")
@@ -282,14 +241,15 @@ def serve(peer):
             if command == "tokens":
                 set_tokens(peer, rest)
             elif command == "run":
-                time_runs(peer, int(rest))
+                time_runs(peer.run, int(rest), peer.waits_for_others)
             else:
                 answer(f"error unknown command {command}")
         except Exception as e:  # whatever the library throws
-            answer("error " + " ".join(str(e).split()))
+            answer("error " + one_line(e))
 
 
 def main():
+    choose_openblas_core()
     engine, folder, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
     try:
         peer = LIBRARIES[engine](folder, threads)
@@ -297,7 +257,7 @@ def main():
         answer(f"missing {e.name or e} ({sys.executable} has no such module)")
         return
     except Exception as e:
-        answer("missing " + " ".join(f"{type(e).__name__}: {e}".split()))
+        answer("missing " + one_line(f"{type(e).__name__}: {e}"))
         return
     answer("ready " + peer.version)
     serve(peer)
