@@ -47,10 +47,10 @@ std::string group(std::span<const Row* const> rows, double y) {
   const auto place = [&](const Row& row) {
     return kBarWidth * std::clamp(gflops(row) / most, 0.0, 1.0);
   };
-  svg += fmt::format(
-      R"(<rect x="{0}" y="{1:.0f}" width="{2}" height="14" rx="4" class="track"/>)"
-      R"(<rect x="{0}" y="{1:.0f}" width="{3:.1f}" height="14" rx="4" class="e0{4}"/>)",
-      kBarLeft, y + 6, kBarWidth, std::max(place(own), 3.0), own.noisy ? " noisy" : "");
+  svg +=
+      fmt::format(R"(<rect x="{0}" y="{1:.0f}" width="{2}" height="14" rx="4" class="track"/>)"
+                  R"(<rect x="{0}" y="{1:.0f}" width="{3:.1f}" height="14" rx="4" class="e0{4}"/>)",
+                  kBarLeft, y + 6, kBarWidth, std::max(place(own), 3.0), own.noisy ? " noisy" : "");
   for (const Row* row : rows.subspan(1))
     svg += fmt::format(
         R"(<rect x="{:.1f}" y="{:.0f}" width="4" height="20" rx="2" class="{}{} edge"><title>{} )"
@@ -72,7 +72,7 @@ std::string comparison_bars(std::span<const Row* const> rows) {
     while (i < rows.size() && rows[i]->what.name == rows[first]->what.name &&
            rows[i]->what.threads == rows[first]->what.threads) {
       const Row& row = *rows[i++];
-      if (row.median_ms && !row.engine.starts_with("wick-")) same.push_back(&row);
+      if (row.median_ms && !row.engine.starts_with("wick-matmul")) same.push_back(&row);
     }
     if (same.empty()) continue;
     if (same.front()->what.threads != threads) {

@@ -23,7 +23,7 @@ constexpr double kRowSeconds = 5, kQuickRowSeconds = 0.4;
 /// --quick leaves larger products out.
 constexpr double kQuickFlops = 5e9;
 /// A peer is not timed where one call takes so much longer than wick's, and this long.
-constexpr double kTooSlow = 20, kTooLong = 0.3;
+constexpr double kTooSlow = 8, kTooLong = 0.05;
 /// Goal of a row against the best peer.
 constexpr double kGoal = 0.97;
 
@@ -56,8 +56,8 @@ Peers start_peers(const Session& s, int threads, std::span<const Gemm> rows) {
     }
   }
   if (!missing.empty())
-    s.print(fmt::format("{}: skipped: not built here; `make peers` does it",
-                        fmt::join(missing, ", ")));
+    s.print(
+        fmt::format("{}: skipped: not built here; `make peers` does it", fmt::join(missing, ", ")));
   if (!there.empty()) s.print("peers:" + there);
   return peers;
 }
@@ -80,8 +80,8 @@ void add_peers(const Session& s, const Peers& peers, const Gemm& row, double own
       const GemmPeer::Answer answer = peer->answer(row);
       if (!answer.refused.empty()) continue;
       if (!answer.wrong.empty())
-        s.print(fmt::format("{}: dropped from {}: wrong result: {}", peer->engine(),
-                            gemm_name(row), answer.wrong));
+        s.print(fmt::format("{}: dropped from {}: wrong result: {}", peer->engine(), gemm_name(row),
+                            answer.wrong));
       else if (answer.seconds > kTooLong && answer.seconds > kTooSlow * own_seconds)
         s.print(fmt::format("{}: dropped from {}: one call took {:.1f} s", peer->engine(),
                             gemm_name(row), answer.seconds));
@@ -112,11 +112,15 @@ Pace pace_of(const Session& s, std::size_t candidates) {
   return pace;
 }
 
-/// The Tensor API on the same operands, where that is what one would notice.
-void add_tensor_calls(GemmCalls& calls, const Gemm& row, std::vector<Candidate>& candidates) {
-  if (!row.tiny()) return;
-  candidates.push_back({.engine = "wick-matmul_into", .call = calls.into()});
-  candidates.push_back({.engine = "wick-matmul", .call = calls.allocating()});
+/// wick's other ways to do the row: the Tensor API where its cost would be noticed, B packed before
+/// where peers may have that.
+void add_own_ways(GemmCalls& calls, const Gemm& row, std::vector<Candidate>& candidates) {
+  if (row.tiny()) {
+    candidates.push_back({.engine = "wick-matmul_into", .call = calls.into()});
+    candidates.push_back({.engine = "wick-matmul", .call = calls.allocating()});
+  } else if (row.batch == 1 && !row.packed && !row.bound_by_memory) {
+    candidates.push_back({.engine = "wick-packed", .call = calls.packed()});
+  }
 }
 
 double seconds_of(const std::function<void()>& call) {
@@ -150,7 +154,7 @@ void run_row(Session& s, GemmCalls& calls, const Peers& peers, const Gemm& row, 
     if (const std::string wrong = find_wrong_sample(row, calls.samples()); !wrong.empty())
       throw Error(ErrorKind::internal, "bench", str("wrong result: ", wrong));
     candidates.push_back(std::move(own));
-    add_tensor_calls(calls, row, candidates);
+    add_own_ways(calls, row, candidates);
     add_peers(s, peers, row, seconds, candidates);
   } catch (const Error& e) {
     s.print(fmt::format("{}: skipped: {}", what.name, e.what()));
@@ -215,9 +219,10 @@ std::vector<Gemm> rows_to_run(const Session& s) {
 void say_if_capped(const Session& s) {
   const Index wanted = 8 * last_level_cache(cpu_info());
   if (wanted > s.cold_bytes())
-    s.print(fmt::format("rows from memory: copies of {} MiB together, as memory allows, not {} MiB "
-                        "(8 times the last-level cache)",
-                        s.cold_bytes() >> 20, wanted >> 20));
+    s.print(
+        fmt::format("rows from memory: copies of {} MiB together, as memory allows, not {} MiB "
+                    "(8 times the last-level cache)",
+                    s.cold_bytes() >> 20, wanted >> 20));
 }
 
 }  // namespace
@@ -227,9 +232,8 @@ void run_gemm(Session& s) {
   const std::vector<int> counts = thread_counts(s);
   const auto takes = [](const Gemm& row, int threads) { return threads == 1 || !row.one_thread; };
   for (const int threads : counts)
-    s.expect(static_cast<int>(std::count_if(rows.begin(), rows.end(), [&](const Gemm& row) {
-      return takes(row, threads);
-    })));
+    s.expect(static_cast<int>(std::count_if(rows.begin(), rows.end(),
+                                            [&](const Gemm& row) { return takes(row, threads); })));
   say_if_capped(s);
   GemmCalls calls(s.cold_bytes());
   for (const int threads : counts) {

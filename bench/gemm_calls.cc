@@ -34,6 +34,16 @@ Tensor GemmCalls::operand(std::uint32_t seed, Index elements, std::size_t i) {
   return copies[i];
 }
 
+PackedMatrix GemmCalls::pack(const Tensor& b, std::size_t i) {
+  // Both layouts of B hold the same numbers, but not the same matrix.
+  const bool same = !packed_.empty() && packed_.front().dtype() == b.dtype() &&
+                    packed_.front().shape() == b.shape() && packed_transposed_ == row_.transposed;
+  if (!same) packed_.clear();
+  packed_transposed_ = row_.transposed;
+  while (packed_.size() <= i) packed_.emplace_back(b);
+  return packed_[i];
+}
+
 GemmCalls::Set GemmCalls::make_set(std::size_t i) {
   const auto [batch, m, n, k] = std::tie(row_.batch, row_.m, row_.n, row_.k);
   const auto shape = [&](Index rows, Index columns) {
@@ -41,8 +51,9 @@ GemmCalls::Set GemmCalls::make_set(std::size_t i) {
   };
   Set set;
   set.a = operand(1, batch * m * k, i).reshape(shape(m, k));
-  const Tensor b = operand(2, batch * k * n, i);
+  const Tensor b = operand(2, batch * k * n, row_.packed ? 0 : i);
   set.b = row_.transposed ? b.reshape(shape(n, k)).t() : b.reshape(shape(k, n));
+  if (row_.packed) set.w = pack(set.b, i);
   set.c = Tensor::zeros(shape(m, n), row_.dtype);
   return set;
 }
@@ -77,7 +88,17 @@ std::function<void()> GemmCalls::raw() {
       });
 }
 
+std::function<void()> GemmCalls::packed() {
+  const Set& set = sets_.front();
+  return [c = set.c, a = set.a, w = pack(set.b, 0)] { matmul_into(c, a, w); };
+}
+
 std::function<void()> GemmCalls::into() {
+  if (row_.packed)
+    return [this] {
+      const Set& set = next();
+      matmul_into(set.c, set.a, set.w);
+    };
   return [this] {
     const Set& set = next();
     matmul_into(set.c, set.a, set.b);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/gemm_cases.h"
+#include "wick/linear.h"
 #include "wick/tensor.h"
 
 namespace wick::bench {
@@ -22,7 +23,8 @@ class GemmCalls {
   void set(const Gemm& row);
 
   std::function<void()> raw();         ///< wick::gemm; one product, B not packed
-  std::function<void()> into();        ///< matmul_into
+  std::function<void()> into();        ///< matmul_into; B packed where the row says so
+  std::function<void()> packed();      ///< matmul_into with B packed, whatever the row says
   std::function<void()> allocating();  ///< Tensor::matmul
   /// The result's elements at sample_place() after a call.
   std::vector<double> samples() const;
@@ -32,11 +34,14 @@ class GemmCalls {
  private:
   struct Set {
     Tensor a, b, c;
+    PackedMatrix w;  ///< where the row is packed
   };
   using Key = std::tuple<std::uint32_t, DType, Index>;  ///< seed, dtype, elements
 
   /// Copy number `i` of an operand, as one dimension.
   Tensor operand(std::uint32_t seed, Index elements, std::size_t i);
+  /// Copy number `i` of b as a packed matrix.
+  PackedMatrix pack(const Tensor& b, std::size_t i);
   Set make_set(std::size_t i);
   Set& next();
 
@@ -45,6 +50,8 @@ class GemmCalls {
   std::vector<Set> sets_;
   std::size_t place_ = 0;
   std::map<Key, std::vector<Tensor>> operands_;
+  std::vector<PackedMatrix> packed_;  ///< of one B
+  bool packed_transposed_ = false;
 };
 
 /// How much longer the first call of a shape takes than later ones: the median over new shapes near

@@ -27,8 +27,8 @@ void add_linear(std::vector<Gemm>& rows, Index m) {
   for (const bool packed : {false, true})
     for (const bool transposed : {false, true}) {
       if (packed && (transposed || m == 1)) continue;  // packed, it is the same
-      add_both(rows, {.m = m, .n = kLinear, .k = kLinear, .transposed = transposed,
-                      .packed = packed});
+      add_both(rows,
+               {.m = m, .n = kLinear, .k = kLinear, .transposed = transposed, .packed = packed});
     }
 }
 
@@ -114,9 +114,10 @@ std::vector<Gemm> select_rows(std::span<const Gemm> rows, std::string_view filte
       chosen.push_back(row);
   }
   if (chosen.empty())
-    throw Error(ErrorKind::argument, "bench",
-                str("--rows: wanted a part of a row's name, such as \"f32 1024\" or \"4096 T\", got \"",
-                    filter, "\", which is in none"));
+    throw Error(
+        ErrorKind::argument, "bench",
+        str("--rows: wanted a part of a row's name, such as \"f32 1024\" or \"4096 T\", got \"",
+            filter, "\", which is in none"));
   return chosen;
 }
 

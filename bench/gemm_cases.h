@@ -15,9 +15,9 @@ struct Gemm {
   DType dtype = DType::f32;
   Index m = 0, n = 0, k = 0;
   Index batch = 1;
-  bool transposed = false;  ///< B lies as [n, k]
-  bool packed = false;      ///< B was packed before
-  bool cold = false;        ///< operands take turns, so that each call reads memory
+  bool transposed = false;       ///< B lies as [n, k]
+  bool packed = false;           ///< B was packed before
+  bool cold = false;             ///< operands take turns, so that each call reads memory
   bool bound_by_memory = false;  ///< warm, it says nothing about a limit: for peers only
   bool one_thread = false;       ///< too small for more
 

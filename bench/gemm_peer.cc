@@ -45,10 +45,9 @@ std::vector<std::string> thread_settings(int threads) {
 void add_isa(std::vector<std::string>& settings, bool tiles) {
   const std::string isa(isa_chosen());
   if (!isa.starts_with("avx512"))
-    settings.insert(settings.end(),
-                    {"OPENBLAS_CORETYPE=Haswell", "BLIS_ARCH_TYPE=haswell",
-                     "MKL_ENABLE_INSTRUCTIONS=AVX2", "DNNL_MAX_CPU_ISA=AVX2", "LIBXSMM_TARGET=hsw",
-                     "ATEN_CPU_CAPABILITY=avx2"});
+    settings.insert(settings.end(), {"OPENBLAS_CORETYPE=Haswell", "BLIS_ARCH_TYPE=haswell",
+                                     "MKL_ENABLE_INSTRUCTIONS=AVX2", "DNNL_MAX_CPU_ISA=AVX2",
+                                     "LIBXSMM_TARGET=hsw", "ATEN_CPU_CAPABILITY=avx2"});
   else if (!tiles)
     settings.insert(settings.end(),
                     {"DNNL_MAX_CPU_ISA=AVX512_CORE_BF16", "MKL_ENABLE_INSTRUCTIONS=AVX512_E3"});
@@ -96,9 +95,9 @@ GemmPeer::Answer GemmPeer::answer(const Gemm& row) {
 bool uses_tiles(std::string_view engine) { return engine.ends_with("-amx"); }
 
 std::vector<GemmEngine> gemm_engines(int threads) {
-  std::vector<std::string> names{"openblas", "openblas-gemv", "blis",       "blis-gemv", "onednn",
-                                 "onednn-packed", "libxsmm",  "eigen",      "mkl",       "mkl-gemv",
-                                 "mkl-packed",    "mkl-jit",  "pytorch",    "candle"};
+  std::vector<std::string> names{
+      "openblas", "openblas-gemv", "blis",     "blis-gemv",  "onednn",  "onednn-packed", "libxsmm",
+      "eigen",    "mkl",           "mkl-gemv", "mkl-packed", "mkl-jit", "pytorch",       "candle"};
   if (cpu_has_tiles() && isa_chosen().starts_with("avx512"))
     for (const auto* name : {"onednn-amx", "onednn-packed-amx", "mkl-amx", "mkl-packed-amx"})
       names.emplace_back(name);

@@ -29,8 +29,7 @@ const std::vector<std::string>& dropped_variables() {
 Peer::Peer(const std::vector<std::string>& command, std::string engine,
            const std::vector<int>& cpus, std::vector<std::string> settings)
     : engine_(std::move(engine)),
-      process_(command,
-               {.drop = dropped_variables(), .set = std::move(settings), .cpus = cpus}) {
+      process_(command, {.drop = dropped_variables(), .set = std::move(settings), .cpus = cpus}) {
   const auto line = process_.read_line(kStartSeconds);
   if (!line)
     missing_ = fmt::format("an answer of {}", fmt::join(command, " "));

@@ -164,10 +164,11 @@ std::string to_html(const Machine& machine, std::span<const Row> rows) {
   for (const Row& row : rows)
     if (!row.what.name.empty()) named.push_back(&row);
   if (!named.empty())
-    html += "<section><h2>Beside other libraries</h2><p class=\"key\">A whole bar is the limit, or "
-            "the fastest where warm data knows none; marks are other libraries, by name under the "
-            "pointer.</p>" +
-            comparison_bars(named) + "</section>";
+    html +=
+        "<section><h2>Beside other libraries</h2><p class=\"key\">A whole bar is the limit, or "
+        "the fastest where warm data knows none; marks are other libraries, by name under the "
+        "pointer.</p>" +
+        comparison_bars(named) + "</section>";
   return html +
          "<footer>Bars are shares of the limit measured in the same run: the FMA peak of the type, "
          "or the copy bandwidth. Medians of batches that lie between two undisturbed runs of the "

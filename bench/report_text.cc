@@ -56,9 +56,9 @@ std::string own_line(const Row& row) {
   std::string text = fmt::format("{:<34}", row.what.name);
   if (row.error) return text + " error: " + *row.error;
   text += fmt::format(" {:>9.4f} ms {:>6.1f} GFLOP/s", row.median_ms.value_or(0), gflops(row));
-  text += row.share_of_limit
-              ? fmt::format("  {:>3.0f} % of {:<12}", 100 * *row.share_of_limit, name(row.what.limit))
-              : fmt::format("  {:<20}", "");
+  text += row.share_of_limit ? fmt::format("  {:>3.0f} % of {:<12}", 100 * *row.share_of_limit,
+                                           name(row.what.limit))
+                             : fmt::format("  {:<20}", "");
   return text;
 }
 
@@ -73,7 +73,7 @@ std::string gemm_lines(std::span<const Row> rows) {
     if (row.engine == own.best_peer) {
       text += fmt::format("  {:.2f} x {} {:.1f}", own.ratio.value_or(0), row.engine, gflops(row));
       noisy = row.noisy;
-    } else if (row.engine.starts_with("wick-")) {
+    } else if (row.engine.starts_with("wick-matmul")) {
       beside += fmt::format("  {} {:+.0f} ns", row.engine.substr(5),
                             (row.median_ms.value_or(0) - own.median_ms.value_or(0)) * 1e6);
     } else {

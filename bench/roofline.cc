@@ -156,8 +156,8 @@ std::string escape(std::string_view what) {
 }
 
 std::string engine_class(std::string_view engine) {
-  constexpr std::string_view kFamilies[] = {"wick", "openblas", "mkl",  "accelerate", "blis",
-                                            "onednn", "libxsmm", "eigen", "candle"};
+  constexpr std::string_view kFamilies[] = {"wick",   "openblas", "mkl",   "accelerate", "blis",
+                                            "onednn", "libxsmm",  "eigen", "candle"};
   const std::string_view family = engine.substr(0, engine.find('-'));
   if (family == "pytorch") return "e9";
   if (family == "onnxruntime") return "e2";

@@ -72,7 +72,8 @@ void add_bench(CLI::App& app) {
   }
   command->add_option("suite", options->suite, "What to measure; experiments if not given")
       ->check(CLI::IsMember(names));
-  command->add_flag("--quick", options->quick, "Less patience with noise: under 20 seconds; gemm: a minute");
+  command->add_flag("--quick", options->quick,
+                    "Less patience with noise: under 20 seconds; gemm: a minute");
   command
       ->add_option("--budget", options->budget,
                    "Seconds that each figure may look for quiet moments")

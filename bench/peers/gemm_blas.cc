@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenBLAS, BLIS and MKL for `wick bench gemm`, through the C interface that all three have. Variants:
-// the name of the library, and that with -gemv (matrix times vector), mkl-packed (B packed before)
-// and mkl-jit (code made for the shape); -amx at the end changes nothing here.
+// OpenBLAS, BLIS and MKL for `wick bench gemm`, through the C interface that all three have.
+// Variants: the name of the library, and that with -gemv (matrix times vector), mkl-packed (B
+// packed before) and mkl-jit (code made for the shape); -amx at the end changes nothing here.
 #include <dlfcn.h>
 
 #include "bench/peers/gemm_peer.h"
@@ -23,8 +23,8 @@ using F64Gemv = void(int, int, int, int, double, const double*, int, const doubl
                      double*, int);
 using F32Batch = void(int, int, int, int, int, int, float, const float*, int, int, const float*,
                       int, int, float, float*, int, int, int);
-using HalfGemm = void(int, int, int, int, int, int, float, const void*, int, const void*, int, float,
-                      float*, int);
+using HalfGemm = void(int, int, int, int, int, int, float, const void*, int, const void*, int,
+                      float, float*, int);
 using PackSize = std::size_t(int, int, int, int);
 using PackF32 = void(int, int, int, int, int, int, float, const void*, int, void*);
 using PackHalf = void(int, int, int, int, int, int, const void*, int, void*);
@@ -64,8 +64,11 @@ class Shared {
 struct Sizes {
   int m, n, k, ldb, batch, trans_b;
   explicit Sizes(const Product& p)
-      : m(static_cast<int>(p.m)), n(static_cast<int>(p.n)), k(static_cast<int>(p.k)),
-        ldb(static_cast<int>(p.ldb())), batch(static_cast<int>(p.batch)),
+      : m(static_cast<int>(p.m)),
+        n(static_cast<int>(p.n)),
+        k(static_cast<int>(p.k)),
+        ldb(static_cast<int>(p.ldb())),
+        batch(static_cast<int>(p.batch)),
         trans_b(p.transposed ? kTransposed : kPlain) {}
 };
 
@@ -164,8 +167,7 @@ Call plain(const Shared& lib, const Product& p, Operands& o) {
   if (p.type == Type::f16) return by_half_gemm(lib.get<HalfGemm>("cblas_gemm_f16f16f32"), s, o);
   if (p.type == Type::f64) return by_gemm<double>(lib.get<F64Gemm>("cblas_dgemm"), s, o);
   auto* const many = lib.find<F32Batch>("cblas_sgemm_batch_strided");
-  if (p.batch == 1 || many == nullptr)
-    return by_gemm<float>(lib.get<F32Gemm>("cblas_sgemm"), s, o);
+  if (p.batch == 1 || many == nullptr) return by_gemm<float>(lib.get<F32Gemm>("cblas_sgemm"), s, o);
   return [many, s, &o] {
     many(kRowMajor, kPlain, s.trans_b, s.m, s.n, s.k, 1, o.a.as<float>(), s.k, s.m * s.k,
          o.b.as<float>(), s.ldb, s.k * s.n, 0, o.c.as<float>(), s.n, s.m * s.n, s.batch);
@@ -229,8 +231,7 @@ int main(int argc, char** argv) {
     const std::string variant(dash == name.npos ? "" : name.substr(dash + 1));
     const Shared lib(file_names(library));
     if (library == "openblas") start_again_with_core(lib, argv);
-    return {version(lib, library), [lib, variant](const Product& p, Operands& o) {
-              return prepare(lib, variant, p, o);
-            }};
+    return {version(lib, library),
+            [lib, variant](const Product& p, Operands& o) { return prepare(lib, variant, p, o); }};
   });
 }

@@ -63,7 +63,8 @@ TEST(GemmCases, OperationsAndBytes) {
   EXPECT_EQ(fma.work, row.flops());
   EXPECT_THAT(read.shape, ::testing::ElementsAre(7, 2, 3, 5));
   EXPECT_FALSE(read.peers_only);
-  EXPECT_TRUE(gemm_case({.m = 1, .n = 2, .k = 3, .bound_by_memory = true}, 1, Limit::read).peers_only);
+  EXPECT_TRUE(
+      gemm_case({.m = 1, .n = 2, .k = 3, .bound_by_memory = true}, 1, Limit::read).peers_only);
 }
 
 TEST(GemmCases, WrongResultsAreFound) {
@@ -106,6 +107,25 @@ TEST(GemmCalls, AreRight) {
         calls.allocating()();
         EXPECT_EQ(find_wrong_sample(row, calls.samples()), "");
       }
+}
+
+TEST(GemmCalls, PackedIsTheSame) {
+  for (const bool transposed : {true, false})
+    for (const bool cold : {false, true}) {
+      Gemm row{.m = 5, .n = 70, .k = 70};
+      row.transposed = transposed;
+      row.packed = true;
+      row.cold = cold;
+      GemmCalls calls(100000);
+      calls.set(row);
+      EXPECT_EQ(calls.sets() > 1, cold);
+      calls.into()();
+      EXPECT_EQ(find_wrong_sample(row, calls.samples()), "");
+      row.packed = false;
+      calls.set(row);
+      calls.packed()();
+      EXPECT_EQ(find_wrong_sample(row, calls.samples()), "");
+    }
 }
 
 TEST(GemmCalls, FirstCall) { EXPECT_GT(first_call_ratio(8, 2), 0); }
