@@ -25,6 +25,9 @@ HWY_INLINE hn::Vec<D> LoadWide(D d, const T* p, Index step, Index n) {
   if constexpr (kSameBits<Acc, T>) {
     if (HWY_LIKELY(step == 1 && n >= lanes)) return hn::LoadU(d, reinterpret_cast<const Acc*>(p));
   }
+  if constexpr (kGemmVectorHalf<T>) {
+    if (HWY_LIKELY(step == 1 && n >= lanes)) return GemmWidenLoad(d, p);
+  }
   HWY_ALIGN Acc some[hn::MaxLanes(d)] = {};
   if (step == 1) {
     GemmWidenRun(p, std::min(n, lanes), some);
@@ -41,6 +44,9 @@ HWY_INLINE void StoreNarrow(D d, V v, T* p, Index step, Index n) {
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   if constexpr (kSameBits<Acc, T>) {
     if (HWY_LIKELY(step == 1 && n >= lanes)) return hn::StoreU(v, d, reinterpret_cast<Acc*>(p));
+  }
+  if constexpr (kGemmVectorHalf<T>) {
+    if (HWY_LIKELY(step == 1 && n >= lanes)) return GemmNarrowStore(d, v, p);
   }
   HWY_ALIGN Acc some[hn::MaxLanes(d)];
   hn::Store(v, d, some);

@@ -43,18 +43,22 @@ template <class T>
 inline constexpr bool kGemmVectorHalf =
     std::same_as<T, bf16> || (std::same_as<T, f16> && HWY_TARGET != HWY_EMU128);
 
+/// A whole vector of f16 or bf16.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> GemmWidenLoad(D d, const T* from) {
+  using Lane = std::conditional_t<std::same_as<T, f16>, hwy::float16_t, hwy::bfloat16_t>;
+  const hn::Rebind<Lane, D> half;
+  return hn::PromoteTo(d, hn::LoadU(half, reinterpret_cast<const Lane*>(from)));
+}
+
 /// to[i] = from[i] for n elements next to each other.
 template <class Acc, class T>
 HWY_INLINE void GemmWidenRun(const T* HWY_RESTRICT from, Index n, Acc* HWY_RESTRICT to) {
   Index i = 0;
   if constexpr (kGemmVectorHalf<T>) {
     const hn::ScalableTag<float> d;
-    using Lane = std::conditional_t<std::same_as<T, f16>, hwy::float16_t, hwy::bfloat16_t>;
-    const hn::Rebind<Lane, decltype(d)> half;
     const auto lanes = static_cast<Index>(hn::Lanes(d));
-    for (; i + lanes <= n; i += lanes)
-      hn::StoreU(hn::PromoteTo(d, hn::LoadU(half, reinterpret_cast<const Lane*>(from + i))), d,
-                 to + i);
+    for (; i + lanes <= n; i += lanes) hn::StoreU(GemmWidenLoad(d, from + i), d, to + i);
   }
   for (; i < n; ++i) to[i] = GemmWiden<Acc>(from[i]);
 }
@@ -111,6 +115,45 @@ HWY_INLINE void GemmPackSame(const Acc* HWY_RESTRICT src, Index lane, Index step
   }
 }
 
+/// Lanes of f16 or bf16 of which each has its elements next to each other: squares of pairs change
+/// places, then each half of a pair is widened. Does whole squares and returns how far along k.
+template <class T>
+HWY_INLINE Index GemmWidenColumns(const T* HWY_RESTRICT src, Index lane, Index lanes, Index width,
+                                  Index k, f32* HWY_RESTRICT out) {
+  const hn::ScalableTag<f32> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const hn::Rebind<std::uint16_t, decltype(d)> half;
+  constexpr auto kSide = static_cast<Index>(hn::MaxLanes(d));
+  HWY_ALIGN std::uint32_t square[kSide * kSide];
+  const auto widen = [&](auto bits, f32* to) HWY_ATTR {
+    if constexpr (std::same_as<T, bf16>) {
+      hn::StoreU(hn::BitCast(d, hn::ShiftLeft<16>(bits)), d, to);
+    } else {
+      const hn::Rebind<hwy::float16_t, decltype(d)> df16;
+      const auto low = hn::DemoteTo(half, hn::BitCast(hn::RebindToSigned<decltype(d)>(), bits));
+      hn::StoreU(hn::PromoteTo(d, hn::BitCast(df16, low)), d, to);
+    }
+  };
+  const Index last = (width - 1) / kSide * kSide;
+  Index p = 0;
+  for (; p + 2 * kSide <= k; p += 2 * kSide)
+    // The last square first: what it writes past its rows is the start of the next ones.
+    for (Index i = last; i >= 0; i -= kSide) {
+      f32* to = out + p * width + i;
+      if (i >= lanes) {
+        for (Index q = 0; q < 2 * kSide; ++q) std::fill_n(to + q * width, kSide, 0.0F);
+        continue;
+      }
+      TransposeSquare(du, src + p + i * lane, lane, std::min(kSide, lanes - i), kSide, square);
+      for (Index q = 0; q < kSide; ++q) {
+        const auto pair = hn::Load(du, square + q * kSide);
+        widen(hn::And(pair, hn::Set(du, 0xFFFF)), to + 2 * q * width);
+        widen(hn::ShiftRight<16>(pair), to + (2 * q + 1) * width);
+      }
+    }
+  return p;
+}
+
 /// Gemm<T>::pack.
 template <class T>
 void GemmPack(const T* src, Index lane, Index step, Index lanes, Index width, Index k,
@@ -124,6 +167,14 @@ void GemmPack(const T* src, Index lane, Index step, Index lanes, Index width, In
       for (Index i = lanes; i < width; ++i) out[i] = 0;
     }
   } else {
+    if constexpr (kGemmVectorHalf<T>) {
+      if (step == 1) {
+        const Index done = GemmWidenColumns(src, lane, lanes, width, k, out);
+        src += done;
+        out += done * width;
+        k -= done;
+      }
+    }
     constexpr Index kSteps = 64, kLanes = 4;
     HWY_ALIGN Acc wide[kLanes * kSteps];
     for (Index p = 0; p < k; p += kSteps) {
@@ -148,33 +199,36 @@ void GemmPack(const T* src, Index lane, Index step, Index lanes, Index width, In
   }
 }
 
+/// A whole vector rounded to f16 or bf16.
+template <class D, class V, class Out>
+HWY_INLINE void GemmNarrowStore(D d, V v, Out* to) {
+  const hn::RebindToSigned<D> di;
+  const hn::Rebind<std::uint16_t, D> half;
+  auto* bits = reinterpret_cast<std::uint16_t*>(to);
+  if constexpr (std::same_as<Out, f16>) {
+    const hn::Rebind<hwy::float16_t, D> df16;
+    hn::StoreU(hn::BitCast(half, hn::DemoteTo(df16, v)), half, bits);
+  } else {
+    // To nearest, ties to even: add just under one half, or one half for odd results.
+    const auto u = hn::BitCast(di, v);
+    const auto odd = hn::And(hn::ShiftRight<16>(u), hn::Set(di, 1));
+    const auto rounded = hn::Add(u, hn::Add(odd, hn::Set(di, 0x7FFF)));
+    const auto quiet = hn::Or(u, hn::Set(di, 0x400000));
+    const auto nan = hn::RebindMask(di, hn::IsNaN(v));
+    const auto high =
+        hn::And(hn::ShiftRight<16>(hn::IfThenElse(nan, quiet, rounded)), hn::Set(di, 0xFFFF));
+    hn::StoreU(hn::DemoteTo(half, high), half, bits);
+  }
+}
+
 /// to[i] = from[i] rounded to Out, n elements next to each other.
 template <class Out, class Acc>
 HWY_INLINE void GemmNarrowRun(const Acc* HWY_RESTRICT from, Index n, Out* HWY_RESTRICT to) {
   Index i = 0;
   if constexpr (kGemmVectorHalf<Out>) {
     const hn::ScalableTag<float> d;
-    const hn::RebindToSigned<decltype(d)> di;
-    const hn::Rebind<std::uint16_t, decltype(d)> half;
     const auto lanes = static_cast<Index>(hn::Lanes(d));
-    for (; i + lanes <= n; i += lanes) {
-      const auto v = hn::LoadU(d, from + i);
-      auto* bits = reinterpret_cast<std::uint16_t*>(to + i);
-      if constexpr (std::same_as<Out, f16>) {
-        const hn::Rebind<hwy::float16_t, decltype(d)> df16;
-        hn::StoreU(hn::BitCast(half, hn::DemoteTo(df16, v)), half, bits);
-      } else {
-        // To nearest, ties to even: add just under one half, or one half for odd results.
-        const auto u = hn::BitCast(di, v);
-        const auto odd = hn::And(hn::ShiftRight<16>(u), hn::Set(di, 1));
-        const auto rounded = hn::Add(u, hn::Add(odd, hn::Set(di, 0x7FFF)));
-        const auto quiet = hn::Or(u, hn::Set(di, 0x400000));
-        const auto nan = hn::RebindMask(di, hn::IsNaN(v));
-        const auto high =
-            hn::And(hn::ShiftRight<16>(hn::IfThenElse(nan, quiet, rounded)), hn::Set(di, 0xFFFF));
-        hn::StoreU(hn::DemoteTo(half, high), half, bits);
-      }
-    }
+    for (; i + lanes <= n; i += lanes) GemmNarrowStore(d, hn::LoadU(d, from + i), to + i);
   }
   for (; i < n; ++i) {
     if constexpr (Int<Out> || std::is_unsigned_v<Out>) {
