@@ -40,7 +40,7 @@ constexpr Index kSide = 16;          // rows of a tile, and 32-bit places in eac
 constexpr Index kRows = 2 * kSide;   // of a strip of A
 constexpr Index kWidth = 2 * kSide;  // columns of a panel of B
 constexpr Index kPlace = 4;          // bytes
-constexpr Index kChunk = 512;        // of k: how far a strip is multiplied before C is stored
+constexpr Index kChunk = 2048;       // of k: how far a strip is multiplied before C is stored
 
 /// What ldtilecfg reads. Tiles 0 to 3 are C (two by two), 4 and 5 A, 6 and 7 B.
 struct alignas(64) TileShapes {
@@ -69,11 +69,17 @@ constexpr std::array<TileShapes, kRows> kShapes = [] {
 // The compiler does not know that tile loads read memory.
 HWY_INLINE void Fence() { asm volatile("" : : : "memory"); }
 
-/// C's tiles += A·B over `steps` steps of k. Rows of A are a_row bytes apart.
+/// C's tiles += A·B over `steps` steps of k. Rows of A are a_row bytes apart; `ahead`: they come
+/// from far away.
 template <bool kTall, bool kWide>
-HWY_INLINE void Multiply(const char* a, Index a_row, const char* b, Index steps) {
+HWY_INLINE void Multiply(const char* a, Index a_row, const char* b, Index steps, bool ahead) {
+  constexpr Index kAhead = 512;             // bytes
   constexpr Index kStep = kWidth * kPlace;  // bytes of a step of B
   for (Index p = 0; p < steps; p += kSide, a += kSide * kPlace, b += kSide * kStep) {
+    if (ahead) {
+      for (Index r = 0; r < (kTall ? kRows : kSide); ++r)
+        __builtin_prefetch(a + r * a_row + kAhead, 0, 2);
+    }
     _tile_loadd(6, b, kStep);
     _tile_loadd(4, a, a_row);
     _tile_dpbf16ps(0, 4, 6);
@@ -113,6 +119,7 @@ struct Place {
   const char *a, *b;
   Index a_row;  // bytes
   Index i, j, height;
+  bool ahead;
 };
 
 template <bool kTall, bool kWide>
@@ -136,7 +143,7 @@ void Tile(const GemmBlock<f32>& g, const Place& at) {
     Fence();
     Load<kTall, kWide>(tile, kWidth);
   }
-  Multiply<kTall, kWide>(at.a, at.a_row, at.b, g.k);
+  Multiply<kTall, kWide>(at.a, at.a_row, at.b, g.k, at.ahead);
   if (whole && g.finish == nullptr) return Store<kTall, kWide>(sum, g.sum_row);
   Store<kTall, kWide>(tile, kWidth);
   if (g.finish != nullptr) {
@@ -154,6 +161,7 @@ void Block(const GemmBlock<f32>& g) {
   Place at{};
   at.a_row = g.a_packed ? g.k * kPlace : g.a_row * static_cast<Index>(sizeof(bf16));
   at.a = reinterpret_cast<const char*>(g.a);
+  at.ahead = !g.a_packed && g.n <= kWidth;
   Fence();
   for (Index s = 0; s < strips.count; ++s) {
     const Index height = strips.height(s);

@@ -47,6 +47,10 @@ HWY_INLINE void StoreNarrow(D d, V v, T* p, Index step, Index n) {
   }
   if constexpr (kGemmVectorHalf<T>) {
     if (HWY_LIKELY(step == 1 && n >= lanes)) return GemmNarrowStore(d, v, p);
+    HWY_ALIGN T narrow[hn::MaxLanes(d)];
+    GemmNarrowStore(d, v, narrow);
+    for (Index q = 0; q < std::min(n, lanes); ++q) p[q * step] = narrow[q];
+    return;
   }
   HWY_ALIGN Acc some[hn::MaxLanes(d)];
   hn::Store(v, d, some);
@@ -97,10 +101,29 @@ HWY_INLINE void Pass(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index 
   }
 }
 
+/// Sums are rounded and nothing else.
+template <class Out, class Acc>
+HWY_INLINE void Round(const GemmFinish<Acc>& f, const Acc* tile, Index tile_row, Index i, Index j,
+                      Index m, Index n) {
+  const hn::ScalableTag<Acc> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  Out* out = static_cast<Out*>(f.out) + i * f.row + j * f.col;
+  for (Index r = 0; r < m; ++r, tile += tile_row, out += f.row)
+    for (Index q = 0; q < n; q += lanes)
+      StoreNarrow(d, hn::LoadU(d, tile + q), out + q * f.col, f.col, n - q);
+}
+
 /// GemmFinish::apply.
 template <class Out, class Acc>
 void Finish(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index i, Index j, Index m,
             Index n) {
+  if constexpr (kGemmVectorHalf<Out>) {
+    // (The tile has whole vectors in every row: reading past n is reading of the same tile.)
+    const auto lanes = static_cast<Index>(hn::Lanes(hn::ScalableTag<Acc>()));
+    if (f.activate == nullptr && f.bias == nullptr && f.residual == nullptr && f.alpha == Acc{1} &&
+        f.beta == Acc{0} && f.scale == Acc{1} && tile_row % lanes == 0)
+      return Round<Out>(f, tile, tile_row, i, j, m, n);
+  }
   if (!hwy::IsFloat<Acc>() || f.activate == nullptr) {
     Pass<Out>(f, tile, tile_row, i, j, m, n, true, true);
     return;

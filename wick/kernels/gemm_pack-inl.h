@@ -201,7 +201,7 @@ void GemmPack(const T* src, Index lane, Index step, Index lanes, Index width, In
 
 /// A whole vector rounded to f16 or bf16.
 template <class D, class V, class Out>
-HWY_INLINE void GemmNarrowStore(D d, V v, Out* to) {
+HWY_INLINE void GemmNarrowStore(D, V v, Out* to) {
   const hn::RebindToSigned<D> di;
   const hn::Rebind<std::uint16_t, D> half;
   auto* bits = reinterpret_cast<std::uint16_t*>(to);

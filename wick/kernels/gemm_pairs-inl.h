@@ -45,13 +45,18 @@ HWY_INLINE void GemmPairColumns(const std::uint16_t* HWY_RESTRICT src, Index lan
                                 Index width, Index k, std::uint32_t* HWY_RESTRICT out) {
   const hn::ScalableTag<std::uint32_t> d;
   constexpr auto kSide = static_cast<Index>(hn::MaxLanes(d));
+  constexpr Index kAhead = 256;  // elements
   const Index last = (lanes - 1) / kSide * kSide;
   Index q = 0;
   for (; 2 * (q + kSide) <= k; q += kSide)
     // The last square first: what it writes past its rows is the start of the next ones.
-    for (Index i = last; i >= 0; i -= kSide)
+    for (Index i = last; i >= 0; i -= kSide) {
+      // Rows that begin in other pages: each is a stream of its own, more than the CPU follows.
+      for (Index r = i; r < std::min(i + kSide, lanes); ++r)
+        __builtin_prefetch(src + 2 * q + r * lane + kAhead, 0, 2);
       TransposeSquare(d, src + 2 * q + i * lane, lane, std::min(kSide, lanes - i), width,
                       out + q * width + i);
+    }
   const Index rest = k - 2 * q;
   if (rest == 0) return;
   HWY_ALIGN std::uint16_t rows[kSide * kSide * 2];

@@ -76,9 +76,13 @@ class Driver {
   /// suits C's strides or fills the lanes better. The products and their order stay the same.
   void orient() {
     const Index lanes = plan_.kernel.nr / 2;
-    const bool thin = p_.n < lanes && p_.n < p_.m;
+    const bool thin = p_.n < lanes && p_.n < p_.m && !plan_.kernel.a_in_place;
     const bool upright = p_.c.col != 1 && p_.c.row == 1 && !(p_.m < lanes && p_.m < p_.n);
-    if (!thin && !upright && !(kSameBits && p_.b.row == 1 && p_.b.col != 1 && turning_pays(lanes)))
+    // What may be read in place as the left operand should not be packed, above all if it is large.
+    const bool b_fits = plan_.kernel.a_in_place && p_.b.row == 1 && p_.b.col != 1;
+    const bool fits = b_fits && (p_.a.col != 1 || (p_.m <= 64 && 2 * p_.m <= p_.n));
+    if (!thin && !upright && !fits &&
+        !(kSameBits && p_.b.row == 1 && p_.b.col != 1 && turning_pays(lanes)))
       return;
     turn(p_, batch_);
   }
