@@ -12,7 +12,7 @@
 namespace wick::bench {
 namespace {
 
-constexpr double kStep = 26, kBarLeft = 300, kBarWidth = 330, kWidth = 900;
+constexpr double kStep = 26, kBarLeft = 275, kBarWidth = 300, kWidth = 900;
 
 double gflops(const Row& row) {
   return row.median_ms && *row.median_ms > 0 ? row.what.flops / *row.median_ms / 1e6 : 0;
@@ -33,8 +33,8 @@ std::string figures(const Row& own, double y) {
     svg += fmt::format(R"(<text x="{:.0f}" y="{:.0f}" class="end">{}</text>)", x, y, what);
   };
   if (own.share_of_limit)
-    text(kBarLeft + kBarWidth + 50, fmt::format("{:.0f} %", 100 * *own.share_of_limit));
-  text(kBarLeft + kBarWidth + 145, fmt::format("{:.4g} GFLOP/s", gflops(own)));
+    text(kBarLeft + kBarWidth + 45, fmt::format("{:.0f} %", 100 * *own.share_of_limit));
+  text(kBarLeft + kBarWidth + 150, fmt::format("{:.4g} GFLOP/s", gflops(own)));
   if (own.ratio) text(kWidth, fmt::format("{:.2f} × {}", *own.ratio, escape(own.best_peer)));
   return svg;
 }

@@ -12,14 +12,17 @@
 #include "wick/base/cpu.h"
 #include "wick/base/error.h"
 #include "wick/base/str.h"
+#include "wick/parallel/executor.h"
 
 // Products of the shapes that people multiply, wick beside other libraries.
 
 namespace wick::bench {
 namespace {
 
-/// Seconds that one row may look for quiet moments.
-constexpr double kRowSeconds = 5, kQuickRowSeconds = 0.4;
+/// Seconds that one row may look for quiet moments, at most and at least, so that the whole list
+/// takes about so long.
+constexpr double kRowSeconds = 6, kFewestRowSeconds = 0.1, kListSeconds = 600;
+constexpr double kQuickRowSeconds = 0.4, kQuickListSeconds = 60;
 /// --quick leaves larger products out.
 constexpr double kQuickFlops = 5e9;
 /// A peer is not timed where one call takes so much longer than wick's, and this long.
@@ -104,7 +107,8 @@ Limit limit_of(const Session& s, const Gemm& row, int threads) {
 
 Pace pace_of(const Session& s, std::size_t candidates) {
   Pace pace = s.pace();
-  double seconds = s.quick() ? kQuickRowSeconds : kRowSeconds;
+  double seconds = std::clamp(s.seconds_for_each_left(s.quick() ? kQuickListSeconds : kListSeconds),
+                              kFewestRowSeconds, s.quick() ? kQuickRowSeconds : kRowSeconds);
   if (s.settings().budget > 0) seconds = s.settings().budget;
   pace.most_seconds = seconds / static_cast<double>(candidates);
   pace.most_batches = 1 << 20;
@@ -134,8 +138,7 @@ void compare(std::span<Row> rows) {
   Row& own = rows.front();
   const Row* best = nullptr;
   for (const Row& row : rows.subspan(1)) {
-    if (!row.median_ms || row.error || row.engine.starts_with("wick") || uses_tiles(row.engine))
-      continue;
+    if (!row.median_ms || row.error || row.engine.starts_with("wick")) continue;
     if (best == nullptr || *row.median_ms < *best->median_ms) best = &row;
   }
   if (best == nullptr || !own.median_ms) return;
@@ -167,6 +170,7 @@ void run_row(Session& s, GemmCalls& calls, const Peers& peers, const Gemm& row, 
 }
 
 void run_first_calls(Session& s) {
+  set_num_threads(s.threads());
   for (const Index n : {64, 256, 1024}) {
     const double ratio = first_call_ratio(n, s.quick() ? 5 : 15);
     Row row;

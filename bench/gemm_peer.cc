@@ -2,7 +2,6 @@
 #include "bench/gemm_peer.h"
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -23,13 +22,6 @@ bool has_part(std::string_view engine, std::string_view part) {
   return engine.find(part) != engine.npos;
 }
 
-bool cpu_has_tiles() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with("flags")) return line.find(" amx_bf16") != line.npos;
-  return false;
-}
-
 /// Threads of pools wait busily for a moment between calls, as users' programs have it, and are
 /// asleep when the next engine's turn comes.
 std::vector<std::string> thread_settings(int threads) {
@@ -41,14 +33,16 @@ std::vector<std::string> thread_settings(int threads) {
   return settings;
 }
 
+bool has_tiles() { return isa_chosen() == "amx_bf16"; }
+bool has_avx512() { return isa_chosen().find("512") != std::string_view::npos || has_tiles(); }
+
 /// The same instruction sets for all, where wick's are capped.
-void add_isa(std::vector<std::string>& settings, bool tiles) {
-  const std::string isa(isa_chosen());
-  if (!isa.starts_with("avx512"))
+void add_isa(std::vector<std::string>& settings) {
+  if (!has_avx512())
     settings.insert(settings.end(), {"OPENBLAS_CORETYPE=Haswell", "BLIS_ARCH_TYPE=haswell",
                                      "MKL_ENABLE_INSTRUCTIONS=AVX2", "DNNL_MAX_CPU_ISA=AVX2",
                                      "LIBXSMM_TARGET=hsw", "ATEN_CPU_CAPABILITY=avx2"});
-  else if (!tiles)
+  else if (!has_tiles())
     settings.insert(settings.end(),
                     {"DNNL_MAX_CPU_ISA=AVX512_CORE_BF16", "MKL_ENABLE_INSTRUCTIONS=AVX512_E3"});
 }
@@ -61,7 +55,7 @@ std::vector<std::string> program_of(const std::string& engine) {
   const std::string library = engine.substr(0, engine.find('-'));
   std::string file = library == "libxsmm" ? "xsmm" : library;
   if (library == "openblas" || library == "blis" || library == "mkl") file = "blas";
-  if (library == "eigen" && !isa_chosen().starts_with("avx512")) file = "eigen_avx2";
+  if (library == "eigen" && !has_avx512()) file = "eigen_avx2";
   const auto path = find_nearby("build/peers/gemm_" + file);
   return path ? std::vector<std::string>{*path} : std::vector<std::string>{};
 }
@@ -92,15 +86,10 @@ GemmPeer::Answer GemmPeer::answer(const Gemm& row) {
   return answer;
 }
 
-bool uses_tiles(std::string_view engine) { return engine.ends_with("-amx"); }
-
 std::vector<GemmEngine> gemm_engines(int threads) {
-  std::vector<std::string> names{
+  const std::vector<std::string> names{
       "openblas", "openblas-gemv", "blis",     "blis-gemv",  "onednn",  "onednn-packed", "libxsmm",
       "eigen",    "mkl",           "mkl-gemv", "mkl-packed", "mkl-jit", "pytorch",       "candle"};
-  if (cpu_has_tiles() && isa_chosen().starts_with("avx512"))
-    for (const auto* name : {"onednn-amx", "onednn-packed-amx", "mkl-amx", "mkl-packed-amx"})
-      names.emplace_back(name);
   std::vector<GemmEngine> engines;
   for (const std::string& name : names) {
     GemmEngine& engine = engines.emplace_back();
@@ -109,7 +98,7 @@ std::vector<GemmEngine> gemm_engines(int threads) {
     engine.settings = thread_settings(threads);
     // Two pools that wait busily hold each other up.
     if (name != "pytorch") engine.settings.emplace_back("GOMP_SPINCOUNT=10000");
-    add_isa(engine.settings, uses_tiles(name));
+    add_isa(engine.settings);
     if (const auto mkl = find_nearby("build/peers-venv/lib/libmkl_rt.so.3"))
       engine.settings.push_back("WICK_PEER_MKL=" + *mkl);
   }
@@ -120,7 +109,6 @@ bool engine_takes(std::string_view engine, const Gemm& row) {
   const bool vector = row.m == 1 || row.n == 1;
   if (row.cold) return false;
   if (has_part(engine, "gemv")) return vector && row.batch == 1;
-  if (uses_tiles(engine) && row.dtype != DType::bf16) return false;
   if (has_part(engine, "jit")) return row.m <= 64 && row.n <= 64 && row.k <= 64;
   if (has_part(engine, "packed")) return row.packed || !row.bound_by_memory;
   return true;

@@ -35,15 +35,12 @@ struct GemmEngine {
   std::vector<std::string> settings;
 };
 
-/// What each engine needs on this machine to be at its best with so many threads. On CPUs with
-/// matrix tiles (AMX) those that use them come twice: without, and as "...-amx".
+/// What each engine needs on this machine to be at its best with so many threads, with the
+/// instruction sets that wick uses.
 std::vector<GemmEngine> gemm_engines(int threads);
 
 /// Whether the engine may enter the row: matrix-vector functions where there is a vector, packed
-/// operands where the row has no twin for them, matrix tiles on bf16.
+/// operands where the row has no twin for them.
 bool engine_takes(std::string_view engine, const Gemm& row);
-
-/// Whether an engine computes with matrix tiles, which wick does not use: shown, not compared.
-bool uses_tiles(std::string_view engine);
 
 }  // namespace wick::bench

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/limit_loops.h"
 
+#include <string_view>
+
+#include "wick/core/isa.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -49,11 +53,53 @@ namespace {
   return static_cast<double>(sums[0]);
 }
 
+// 16 x 16 sums of 32 products for each instruction, on four tiles of sums that do not wait for each
+// other.
+[[gnu::target("amx-tile,amx-bf16")]] double tiles(std::int64_t rounds) {
+  struct alignas(64) Config {
+    std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+    std::uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  } config;
+  alignas(64) float sums[16 * 16] = {};
+  alignas(64) std::uint16_t pairs[16 * 32];
+  for (std::uint16_t& x : pairs) x = 0x3A80;  // 2^-10 in bf16
+  _tile_loadconfig(&config);
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  _tile_loadd(4, pairs, 64);
+  _tile_loadd(5, pairs, 64);
+  _tile_loadd(6, pairs, 64);
+  _tile_loadd(7, pairs, 64);
+  for (std::int64_t i = 0; i < rounds; ++i) {
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  double sum = 0;
+  const auto add = [&] { sum += static_cast<double>(sums[17]); };
+  _tile_stored(0, sums, 64);
+  add();
+  _tile_stored(1, sums, 64);
+  add();
+  _tile_stored(2, sums, 64);
+  add();
+  _tile_stored(3, sums, 64);
+  add();
+  _tile_release();
+  return sum;
+}
+
 }  // namespace
 
 void native_bf16_loops(Fma (&loops)[2]) {
-  // The same check covers what the system has switched on.
-  if (__builtin_cpu_supports("avx512bf16") != 0) loops[0] = {full, 2.0 * 16 * 32};
+  const std::string_view isa = isa_chosen();  // knows what the system has switched on
+  const bool tile_unit = isa == "amx_bf16";
+  if (tile_unit || isa == "avx512_bf16") loops[0] = {full, 2.0 * 16 * 32};
+  if (tile_unit) loops[1] = {tiles, 4 * 2.0 * 16 * 16 * 32};
 }
 #else
 void native_bf16_loops(Fma (&)[2]) {}

@@ -27,7 +27,7 @@ using CopyLoop = void (*)(double* y, const double* x, std::size_t n);
 struct LimitLoops {
   Fma f32[2];  ///< full vectors; half as wide
   Fma f64[2];
-  Fma bf16[2];       ///< native dot products; empty where the CPU has none
+  Fma bf16[2];       ///< native dot products, of vectors and of tiles; empty where there are none
   ReadLoop read[2];  ///< as it comes; with prefetches
   CopyLoop copy[2];  ///< ordinary stores; stores past the caches
 };
@@ -35,7 +35,7 @@ struct LimitLoops {
 /// The loops for the instruction set that is in force now.
 LimitLoops limit_loops();
 
-/// bf16 pairs multiplied and added in f32 by instruction; empty loops without it.
+/// bf16 pairs multiplied and added in f32 by instruction, as isa_chosen() allows; else empty loops.
 void native_bf16_loops(Fma (&loops)[2]);
 
 }  // namespace wick::bench

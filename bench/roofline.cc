@@ -108,7 +108,7 @@ std::string roofs(const Axes& axes, const Machine::Limits& limits, bool main) {
                                    {limits.fma_bf16, "bf16"},
                                    {limits.fma_f64, "f64"}}) {
     auto same = std::find_if(peaks.begin(), peaks.end(), [&, p = peak](const Roof& r) {
-      return std::fabs(r.peak - p) < 0.01 * p;
+      return std::fabs(r.peak - p) < 0.04 * p;
     });
     if (same != peaks.end())
       same->names += std::string(" ") + type;

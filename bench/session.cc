@@ -45,13 +45,15 @@ Session::Session(Settings settings)
 
 Session::~Session() { set_num_threads(threads_); }
 
+double Session::seconds_for_each_left(double whole) const {
+  return (whole - (steady_seconds() - start_)) / std::max(expected_ - runs_, 1);
+}
+
 Pace Session::pace() const {
   Pace pace;
   if (quick()) {
-    // What is left of the time, for what is left to do.
-    const double left = kQuickSeconds - (steady_seconds() - start_);
     pace.most_batches = 30;
-    pace.most_seconds = std::clamp(left / std::max(expected_ - runs_, 1), 0.02, 0.3);
+    pace.most_seconds = std::clamp(seconds_for_each_left(kQuickSeconds), 0.02, 0.3);
   }
   if (settings_.budget > 0) {
     pace.most_seconds = settings_.budget;  // and nothing else ends the search

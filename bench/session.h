@@ -64,6 +64,9 @@ class Session {
   /// How many calls of run() are to come, for the progress bar.
   void expect(int runs) { expected_ += runs; }
 
+  /// Seconds for each run still expected, if all is to be done so long after the start.
+  double seconds_for_each_left(double whole) const;
+
   bool quick() const { return settings_.quick; }
   const Settings& settings() const { return settings_; }
   const std::string& model() const { return settings_.model; }

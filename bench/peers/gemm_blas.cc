@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenBLAS, BLIS and MKL for `wick bench gemm`, through the C interface that all three have.
 // Variants: the name of the library, and that with -gemv (matrix times vector), mkl-packed (B
-// packed before) and mkl-jit (code made for the shape); -amx at the end changes nothing here.
+// packed before) and mkl-jit (code made for the shape).
 #include <dlfcn.h>
 
 #include "bench/peers/gemm_peer.h"
@@ -175,7 +175,7 @@ Call plain(const Shared& lib, const Product& p, Operands& o) {
 }
 
 Call prepare(const Shared& lib, std::string_view variant, const Product& p, Operands& o) {
-  if (variant.starts_with("packed")) return by_packed(lib, p, o);
+  if (variant == "packed") return by_packed(lib, p, o);
   if (variant == "jit") return by_jit(lib, p, o);
   if (variant != "gemv") return plain(lib, p, o);
   if (p.type == Type::f32) return by_gemv<float>(lib.get<F32Gemv>("cblas_sgemv"), Sizes(p), o);

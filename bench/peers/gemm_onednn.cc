@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
   using namespace wick::bench;
   return serve(argc, argv, [](std::string_view variant, int) -> Library {
     const dnnl_version_t* const v = dnnl_version();
-    const bool packed = variant.starts_with("onednn-packed");
+    const bool packed = variant == "onednn-packed";
     return {"oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." +
                 std::to_string(v->patch),
             [engine = dnnl::engine(dnnl::engine::kind::cpu, 0), packed](

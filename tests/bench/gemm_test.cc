@@ -144,8 +144,6 @@ TEST(GemmEngines, WhoEntersWhat) {
   EXPECT_FALSE(engine_takes("openblas", row));
   EXPECT_TRUE(engine_takes("mkl-jit", small));
   EXPECT_FALSE(engine_takes("mkl-jit", square));
-  EXPECT_FALSE(engine_takes("onednn-packed-amx", square));
-  EXPECT_TRUE(engine_takes("onednn-packed-amx", {.dtype = DType::bf16, .m = 9, .n = 9, .k = 9}));
 }
 
 TEST(GemmEngines, EachHasItsSettings) {
