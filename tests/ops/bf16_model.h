@@ -17,6 +17,10 @@ inline f32 flushed(f32 x) {
   return std::fabs(x) < std::numeric_limits<f32>::min() ? std::copysign(0.0F, x) : x;
 }
 inline f32 flushing_fma(f32 a, f32 b, f32 c) {
+  // A result counts as subnormal if it is one after rounding to 24 bits, however small.
+  const f64 exact = f64{flushed(a)} * flushed(b) + f64{flushed(c)};
+  if (exact != 0 && std::fabs(exact) < 0x1p-126 - 0x1p-151)
+    return static_cast<f32>(std::copysign(0.0, exact));
   return flushed(std::fma(flushed(a), flushed(b), flushed(c)));
 }
 inline f32 flushing_add(f32 a, f32 b) { return flushed(flushed(a) + flushed(b)); }

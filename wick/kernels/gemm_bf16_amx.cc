@@ -26,6 +26,7 @@ using namespace hwy::N_AVX3;  // NOLINT
 
 #endif
 
+#include "wick/kernels/gemm_bf16_rows-inl.h"
 #include "wick/kernels/gemm_pack-inl.h"
 #include "wick/kernels/gemm_pairs-inl.h"
 
@@ -212,6 +213,38 @@ void PackA(const bf16* src, Index lane, Index step, Index lanes, Index, Index k,
   }
 }
 
+/// What the tile unit does, by multiply-adds: 16 pairs, even and odd products apart.
+struct RowsTile {
+  static constexpr Index kChunk = 0;
+  static constexpr bool kFlush = true;
+  static constexpr std::size_t kSums = 4;
+  static HWY_INLINE void Read(__m512i even, __m512i odd, __m512i* b) {
+    const __m512i high = _mm512_set1_epi32(static_cast<int>(0xFFFF0000));
+    b[0] = _mm512_slli_epi32(even, 16);
+    b[1] = _mm512_and_si512(even, high);
+    b[2] = _mm512_slli_epi32(odd, 16);
+    b[3] = _mm512_and_si512(odd, high);
+  }
+  static HWY_INLINE void Add(__m512i a, const __m512i* b, __m512* sums) {
+    const __m512 even = _mm512_castsi512_ps(_mm512_slli_epi32(a, 16));
+    const __m512 odd =
+        _mm512_castsi512_ps(_mm512_and_si512(a, _mm512_set1_epi32(static_cast<int>(0xFFFF0000))));
+    sums[0] = _mm512_fmadd_ps(even, _mm512_castsi512_ps(b[0]), sums[0]);
+    sums[1] = _mm512_fmadd_ps(even, _mm512_castsi512_ps(b[1]), sums[1]);
+    sums[2] = _mm512_fmadd_ps(odd, _mm512_castsi512_ps(b[2]), sums[2]);
+    sums[3] = _mm512_fmadd_ps(odd, _mm512_castsi512_ps(b[3]), sums[3]);
+  }
+  static HWY_INLINE void Start(const f32*, __m512* sums) {
+    sums[0] = sums[1] = sums[2] = sums[3] = _mm512_setzero_ps();
+  }
+  static HWY_INLINE void Stop(const __m512* sums, f32* sum) {
+    _mm512_storeu_ps(sum, _mm512_add_ps(_mm512_loadu_ps(sum), _mm512_add_ps(sums[0], sums[2])));
+    _mm512_storeu_ps(sum + 16,
+                     _mm512_add_ps(_mm512_loadu_ps(sum + 16), _mm512_add_ps(sums[1], sums[3])));
+  }
+  static constexpr int Place(int c) { return c / 2 + (c % 2 == 0 ? 0 : 16); }
+};
+
 Gemm<bf16> Table() {
   Gemm<bf16> table{};
   table.mr = kRows;
@@ -232,6 +265,7 @@ Gemm<bf16> Table() {
 }  // namespace HWY_NAMESPACE
 
 Gemm<bf16> gemm_bf16_amx() { return HWY_NAMESPACE::Table(); }
+Bf16RowsFn bf16_rows_amx() { return &HWY_NAMESPACE::RowsRun<HWY_NAMESPACE::RowsTile>; }
 
 }  // namespace wick::kernels
 HWY_AFTER_NAMESPACE();
@@ -241,5 +275,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE && (HWY_TARGETS & HWY_AVX3) == 0
 namespace wick::kernels {
 Gemm<bf16> gemm_bf16_amx() { return {}; }
+Bf16RowsFn bf16_rows_amx() { return nullptr; }
 }  // namespace wick::kernels
 #endif

@@ -22,6 +22,7 @@ using namespace hwy::N_AVX3;  // NOLINT
 
 #endif
 
+#include "wick/kernels/gemm_bf16_rows-inl.h"
 #include "wick/kernels/gemm_pack-inl.h"
 #include "wick/kernels/gemm_pairs-inl.h"
 #include "wick/kernels/gemm_tile-inl.h"
@@ -41,6 +42,34 @@ struct AddPairs {
     return V{_mm512_dpbf16_ps(c.raw, reinterpret_cast<__m512bh>(a.raw),
                               reinterpret_cast<__m512bh>(b.raw))};
   }
+};
+
+/// Chunks of 384, in each pair after pair.
+struct RowsDot {
+  static constexpr Index kChunk = 384;
+  static constexpr bool kFlush = false;
+  /// Columns change places: see RowsSort.
+  static HWY_INLINE void Read(__m512i even, __m512i odd, __m512i* b) {
+    b[0] = _mm512_unpacklo_epi16(even, odd);
+    b[1] = _mm512_unpackhi_epi16(even, odd);
+  }
+  /// a: pairs.
+  static HWY_INLINE void Add(__m512i a, const __m512i* b, __m512* sums) {
+    const auto pair = reinterpret_cast<__m512bh>(a);
+    sums[0] = _mm512_dpbf16_ps(sums[0], pair, reinterpret_cast<__m512bh>(b[0]));
+    sums[1] = _mm512_dpbf16_ps(sums[1], pair, reinterpret_cast<__m512bh>(b[1]));
+  }
+  static constexpr std::size_t kSums = 2;
+  static HWY_INLINE void Start(const f32* chunk, __m512* sums) {
+    sums[0] = _mm512_loadu_ps(chunk);
+    sums[1] = _mm512_loadu_ps(chunk + 16);
+  }
+  static HWY_INLINE void Stop(const __m512* sums, f32* chunk) {
+    _mm512_storeu_ps(chunk, sums[0]);
+    _mm512_storeu_ps(chunk + 16, sums[1]);
+  }
+  /// The place of column c.
+  static constexpr int Place(int c) { return c / 8 * 4 + c % 4 + (c % 8 < 4 ? 0 : 16); }
 };
 
 void Pack(const bf16* src, Index lane, Index step, Index lanes, Index width, Index k, f32* out) {
@@ -63,6 +92,7 @@ Gemm<bf16> Table() {
 }  // namespace HWY_NAMESPACE
 
 Gemm<bf16> gemm_bf16_dot() { return HWY_NAMESPACE::Table(); }
+Bf16RowsFn bf16_rows_dot() { return &HWY_NAMESPACE::RowsRun<HWY_NAMESPACE::RowsDot>; }
 
 }  // namespace wick::kernels
 HWY_AFTER_NAMESPACE();
@@ -72,5 +102,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE && (HWY_TARGETS & HWY_AVX3) == 0
 namespace wick::kernels {
 Gemm<bf16> gemm_bf16_dot() { return {}; }
+Bf16RowsFn bf16_rows_dot() { return nullptr; }
 }  // namespace wick::kernels
 #endif

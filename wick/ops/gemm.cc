@@ -2,6 +2,7 @@
 #include "wick/ops/gemm.h"
 
 #include "wick/ops/gemm_paths.h"
+#include "wick/ops/gemm_rows.h"
 
 namespace wick {
 
@@ -14,8 +15,10 @@ void gemm_batch(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Exec
   if (!problem.b_packed) {
     const bool plain = automatic && tuning.ranks == 0 && tuning.mc == 0 && problem.epilogue.empty();
     if (plain && gemm_tiny(problem, batch, executor)) return;
-    if ((automatic || tuning.path == Path::thin) && gemm_thin(problem, batch, executor, tuning))
-      return;
+    if (automatic || tuning.path == Path::thin) {
+      if (gemm_rows(problem, batch, executor, tuning)) return;
+      if (gemm_thin(problem, batch, executor, tuning)) return;
+    }
   }
   gemm_packed(problem, batch, executor, tuning);
 }
