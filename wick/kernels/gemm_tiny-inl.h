@@ -13,8 +13,6 @@
 #include <array>
 #include <utility>
 
-// The order matters: these last.
-#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "wick/kernels/gemm_pack-inl.h"
 #include "wick/kernels/gemm_tiny.h"
@@ -157,17 +155,6 @@ HWY_INLINE void TinyFinish(const Acc* HWY_RESTRICT sum, Index m, Index n, Acc al
   }
 }
 
-/// Copies past the caches.
-template <class T>
-HWY_INLINE void TinyStream(const T* HWY_RESTRICT from, Index n, T* HWY_RESTRICT to) {
-  const hn::ScalableTag<T> d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  while (n > 0 && reinterpret_cast<std::uintptr_t>(to) % (hn::MaxLanes(d) * sizeof(T)) != 0)
-    *to++ = *from++, --n;
-  for (; n >= lanes; n -= lanes, from += lanes, to += lanes) hn::Stream(hn::LoadU(d, from), d, to);
-  for (; n > 0; --n) *to++ = *from++;
-}
-
 /// Products whose operands need copies, as many at a time as the stage holds.
 template <class T, class Out, class Acc = GemmAcc<T>>
 HWY_NOINLINE void TinyStaged(const GemmTiny<T, Out>& g, bool stage_c) {
@@ -212,7 +199,6 @@ HWY_NOINLINE void TinyStaged(const GemmTiny<T, Out>& g, bool stage_c) {
   call.c.row = stage_c ? g.n : g.c.row;
   call.c.col = 1;
   call.c.step = stage_c ? c_size : g.c.step;
-  const bool plain = g.alpha == Acc{1} && g.beta == Acc{0};
   const bool c_dense =
       g.c.col == 1 && (g.c.row == g.n || g.m == 1) && (g.c.step == c_size || g.count == 1);
 
@@ -253,12 +239,6 @@ HWY_NOINLINE void TinyStaged(const GemmTiny<T, Out>& g, bool stage_c) {
     call.c.data = stage_c ? c : reinterpret_cast<Acc*>(to);
     TinyMultiply(call);
     if (!stage_c) continue;
-    if constexpr (sizeof(Out) == sizeof(Acc)) {
-      if (plain && c_dense && g.stream) {
-        TinyStream(static_cast<const Acc*>(c), call.count * c_size, reinterpret_cast<Acc*>(to));
-        continue;
-      }
-    }
     if (c_dense) {
       TinyFinish(static_cast<const Acc*>(c), Index{1}, call.count * c_size, g.alpha, g.beta, to,
                  Index{0}, Index{1});
@@ -268,7 +248,6 @@ HWY_NOINLINE void TinyStaged(const GemmTiny<T, Out>& g, bool stage_c) {
                    g.c.col);
     }
   }
-  if (g.stream) hwy::FlushStream();
 }
 
 /// The function of the table.
@@ -276,8 +255,8 @@ template <class T, class Out>
 void TinyRun(const GemmTiny<T, Out>& g) {
   using Acc = GemmAcc<T>;
   if (!tiny_in_place(g)) {
-    TinyStaged(g, sizeof(Out) != sizeof(Acc) || g.alpha != Acc{1} || g.beta != Acc{0} ||
-                      g.c.col != 1 || g.stream);
+    TinyStaged(g,
+               sizeof(Out) != sizeof(Acc) || g.alpha != Acc{1} || g.beta != Acc{0} || g.c.col != 1);
   } else if constexpr (std::same_as<T, Acc>) {
     TinyMultiply(g);
   } else if constexpr (sizeof(T) == sizeof(Acc)) {  // the same bits
@@ -287,7 +266,7 @@ void TinyRun(const GemmTiny<T, Out>& g) {
     TinyMultiply(TinyCall<Acc>{
         g.m, g.n, g.k, operand(g.a), operand(g.b),
         TinyOperand<Acc>{reinterpret_cast<Acc*>(g.c.data), g.c.row, g.c.col, g.c.step}, g.count,
-        Acc{1}, Acc{0}, false});
+        Acc{1}, Acc{0}});
   }
 }
 

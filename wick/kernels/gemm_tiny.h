@@ -22,7 +22,6 @@ struct TinyProducts {
   TinyOperand<Out> c;
   Index count;
   Acc alpha, beta;
-  bool stream;  ///< write C past the caches where it is contiguous over the products
 };
 
 template <Element T, class Out>
@@ -40,7 +39,7 @@ template <Element T, class Out>
 constexpr bool tiny_in_place(const GemmTiny<T, Out>& g) {
   using Acc = GemmAcc<T>;
   return sizeof(T) == sizeof(Acc) && sizeof(Out) == sizeof(Acc) && g.b.col == 1 && g.c.col == 1 &&
-         g.alpha == Acc{1} && g.beta == Acc{0} && !g.stream;
+         g.alpha == Acc{1} && g.beta == Acc{0};
 }
 
 /// Whether the copies that the kernel needs of one product fit into its stack.
@@ -58,15 +57,12 @@ constexpr bool tiny_fits(const GemmTiny<T, Out>& g) {
   return elements * Index{sizeof(GemmAcc<T>)} <= kTinyStage;
 }
 
-/// The function for this CPU: one thread, no allocation.
+/// Multiplies, with the instructions of this CPU: one thread, no allocation.
 template <Element T, class Out>
-using GemmTinyFn = void (*)(const GemmTiny<T, Out>& g);
-
-template <Element T, class Out>
-GemmTinyFn<T, Out> gemm_tiny();
+void gemm_tiny(const GemmTiny<T, Out>& g);
 #define WICK_DECLARE(T, Out) \
   template <>                \
-  GemmTinyFn<T, Out> gemm_tiny();
+  void gemm_tiny(const GemmTiny<T, Out>& g);
 WICK_DECLARE(u8, u8)
 WICK_DECLARE(u32, u32)
 WICK_DECLARE(i16, i16)

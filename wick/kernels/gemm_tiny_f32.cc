@@ -14,7 +14,7 @@ namespace HWY_NAMESPACE {
 
 void TinyMultiplyF32(const TinyCall<f32>& g) { TinyMultiplyRun(g); }
 
-GemmTinyFn<f32, f32> TinyF32() { return &TinyRun<f32, f32>; }
+void TinyF32(const GemmTiny<f32, f32>& g) { TinyRun(g); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace wick::kernels
@@ -26,8 +26,8 @@ namespace wick::kernels {
 HWY_EXPORT(TinyF32);
 
 template <>
-GemmTinyFn<f32, f32> gemm_tiny() {
-  return HWY_DYNAMIC_DISPATCH(TinyF32)();
+void gemm_tiny(const GemmTiny<f32, f32>& g) {
+  HWY_DYNAMIC_DISPATCH(TinyF32)(g);
 }
 
 }  // namespace wick::kernels

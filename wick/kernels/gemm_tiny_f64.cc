@@ -14,7 +14,7 @@ namespace HWY_NAMESPACE {
 
 void TinyMultiplyF64(const TinyCall<f64>& g) { TinyMultiplyRun(g); }
 
-GemmTinyFn<f64, f64> TinyF64() { return &TinyRun<f64, f64>; }
+void TinyF64(const GemmTiny<f64, f64>& g) { TinyRun(g); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace wick::kernels
@@ -26,8 +26,8 @@ namespace wick::kernels {
 HWY_EXPORT(TinyF64);
 
 template <>
-GemmTinyFn<f64, f64> gemm_tiny() {
-  return HWY_DYNAMIC_DISPATCH(TinyF64)();
+void gemm_tiny(const GemmTiny<f64, f64>& g) {
+  HWY_DYNAMIC_DISPATCH(TinyF64)(g);
 }
 
 }  // namespace wick::kernels

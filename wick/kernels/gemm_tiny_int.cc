@@ -15,11 +15,11 @@ namespace HWY_NAMESPACE {
 void TinyMultiplyU32(const TinyCall<std::uint32_t>& g) { TinyMultiplyRun(g); }
 void TinyMultiplyU64(const TinyCall<std::uint64_t>& g) { TinyMultiplyRun(g); }
 
-GemmTinyFn<u8, u8> TinyU8() { return &TinyRun<u8, u8>; }
-GemmTinyFn<u32, u32> TinyU32() { return &TinyRun<u32, u32>; }
-GemmTinyFn<i16, i16> TinyI16() { return &TinyRun<i16, i16>; }
-GemmTinyFn<i32, i32> TinyI32() { return &TinyRun<i32, i32>; }
-GemmTinyFn<i64, i64> TinyI64() { return &TinyRun<i64, i64>; }
+void TinyU8(const GemmTiny<u8, u8>& g) { TinyRun(g); }
+void TinyU32(const GemmTiny<u32, u32>& g) { TinyRun(g); }
+void TinyI16(const GemmTiny<i16, i16>& g) { TinyRun(g); }
+void TinyI32(const GemmTiny<i32, i32>& g) { TinyRun(g); }
+void TinyI64(const GemmTiny<i64, i64>& g) { TinyRun(g); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace wick::kernels
@@ -35,24 +35,24 @@ HWY_EXPORT(TinyI32);
 HWY_EXPORT(TinyI64);
 
 template <>
-GemmTinyFn<u8, u8> gemm_tiny() {
-  return HWY_DYNAMIC_DISPATCH(TinyU8)();
+void gemm_tiny(const GemmTiny<u8, u8>& g) {
+  HWY_DYNAMIC_DISPATCH(TinyU8)(g);
 }
 template <>
-GemmTinyFn<u32, u32> gemm_tiny() {
-  return HWY_DYNAMIC_DISPATCH(TinyU32)();
+void gemm_tiny(const GemmTiny<u32, u32>& g) {
+  HWY_DYNAMIC_DISPATCH(TinyU32)(g);
 }
 template <>
-GemmTinyFn<i16, i16> gemm_tiny() {
-  return HWY_DYNAMIC_DISPATCH(TinyI16)();
+void gemm_tiny(const GemmTiny<i16, i16>& g) {
+  HWY_DYNAMIC_DISPATCH(TinyI16)(g);
 }
 template <>
-GemmTinyFn<i32, i32> gemm_tiny() {
-  return HWY_DYNAMIC_DISPATCH(TinyI32)();
+void gemm_tiny(const GemmTiny<i32, i32>& g) {
+  HWY_DYNAMIC_DISPATCH(TinyI32)(g);
 }
 template <>
-GemmTinyFn<i64, i64> gemm_tiny() {
-  return HWY_DYNAMIC_DISPATCH(TinyI64)();
+void gemm_tiny(const GemmTiny<i64, i64>& g) {
+  HWY_DYNAMIC_DISPATCH(TinyI64)(g);
 }
 
 }  // namespace wick::kernels

@@ -13,10 +13,10 @@ HWY_BEFORE_NAMESPACE();
 namespace wick::kernels {
 namespace HWY_NAMESPACE {
 
-GemmTinyFn<f16, f16> TinyF16() { return &TinyRun<f16, f16>; }
-GemmTinyFn<f8e4m3, f8e4m3> TinyF8E4M3() { return &TinyRun<f8e4m3, f8e4m3>; }
-GemmTinyFn<f16, f32> TinyF16Wide() { return &TinyRun<f16, f32>; }
-GemmTinyFn<f8e4m3, f32> TinyF8E4M3Wide() { return &TinyRun<f8e4m3, f32>; }
+void TinyF16(const GemmTiny<f16, f16>& g) { TinyRun(g); }
+void TinyF8E4M3(const GemmTiny<f8e4m3, f8e4m3>& g) { TinyRun(g); }
+void TinyF16Wide(const GemmTiny<f16, f32>& g) { TinyRun(g); }
+void TinyF8E4M3Wide(const GemmTiny<f8e4m3, f32>& g) { TinyRun(g); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace wick::kernels
@@ -31,20 +31,20 @@ HWY_EXPORT(TinyF16Wide);
 HWY_EXPORT(TinyF8E4M3Wide);
 
 template <>
-GemmTinyFn<f16, f16> gemm_tiny() {
-  return HWY_DYNAMIC_DISPATCH(TinyF16)();
+void gemm_tiny(const GemmTiny<f16, f16>& g) {
+  HWY_DYNAMIC_DISPATCH(TinyF16)(g);
 }
 template <>
-GemmTinyFn<f8e4m3, f8e4m3> gemm_tiny() {
-  return HWY_DYNAMIC_DISPATCH(TinyF8E4M3)();
+void gemm_tiny(const GemmTiny<f8e4m3, f8e4m3>& g) {
+  HWY_DYNAMIC_DISPATCH(TinyF8E4M3)(g);
 }
 template <>
-GemmTinyFn<f16, f32> gemm_tiny() {
-  return HWY_DYNAMIC_DISPATCH(TinyF16Wide)();
+void gemm_tiny(const GemmTiny<f16, f32>& g) {
+  HWY_DYNAMIC_DISPATCH(TinyF16Wide)(g);
 }
 template <>
-GemmTinyFn<f8e4m3, f32> gemm_tiny() {
-  return HWY_DYNAMIC_DISPATCH(TinyF8E4M3Wide)();
+void gemm_tiny(const GemmTiny<f8e4m3, f32>& g) {
+  HWY_DYNAMIC_DISPATCH(TinyF8E4M3Wide)(g);
 }
 
 }  // namespace wick::kernels

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include "hwy/highway.h"
@@ -70,8 +71,8 @@ inline constexpr std::size_t kTinyRows = [] {
   if (HWY_TARGET > HWY_SSSE3 && HWY_TARGET != HWY_NEON) return std::size_t{kVecs == 1 ? 8 : 4};
   if (kNarrow) return std::size_t{8};
   if (HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON)
-    return std::size_t{kVecs == 1 ? 16 : kVecs == 2 ? 14 : 9};
-  return std::size_t{kVecs == 1 ? 12 : kVecs == 2 ? 6 : 4};
+    return std::size_t{kVecs == 1 ? 8 : kVecs == 2 ? 14 : 9};
+  return std::size_t{kVecs == 1 ? 8 : kVecs == 2 ? 6 : 4};
 }();
 
 // Accumulators stay in registers with GCC 12 only if every index is a constant: index sequences.
@@ -135,6 +136,29 @@ HWY_INLINE void TinyStoreEdges(D d, const V* c, Index n, T* to, Index row,
   (TinyStoreEdge(d, c[kR], n, to + static_cast<Index>(kR) * row), ...);
 }
 
+// Tiles of one vector load an element of A for every multiply-add. Where the elements of a row lie
+// next to each other, each row has a pointer of its own and four steps share it: an index register
+// in the address would take the multiply-add apart again.
+
+template <class T, std::size_t... kR>
+HWY_INLINE void TinyRows(const T* a, Index row, const T** at, std::index_sequence<kR...>) {
+  ((at[kR] = a + static_cast<Index>(kR) * row), ...);
+}
+template <Index kSteps, class T, std::size_t... kR>
+HWY_INLINE void TinyNext(const T** at, std::index_sequence<kR...>) {
+  ((at[kR] += kSteps), ...);
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+  // Else GCC makes one index of what the pointers have in common.
+  (([](const T*& pointer) HWY_ATTR { asm("" : "+r"(pointer)); }(at[kR])), ...);
+#endif
+}
+template <bool kEdge, std::size_t kP, class D, class V, class T, std::size_t... kR>
+HWY_INLINE void TinyStepUnit(D d, const T* const* at, const T* HWY_RESTRICT b, Index n, V* c,
+                             std::index_sequence<kR...>) {
+  const V v = kEdge ? TinyLoadEdge(d, b, n) : hn::LoadU(d, b);
+  (TinyRow(hn::Set(d, at[kR][kP]), &v, c + kR, std::make_index_sequence<1>()), ...);
+}
+
 /// `count` products of kRows rows; kVecs vectors hold the n columns, the last overlapping the one
 /// before, or, with kEdge, more than all. `strips`: not from product to product, but from strip to
 /// strip of one.
@@ -151,21 +175,38 @@ HWY_NOINLINE void TinyTile(const TinyCall<T>& g, const T* a, const T* first, T* 
   for (;;) {
     V c[kRows * kVecs];
     TinyZero(d, c, std::make_index_sequence<kRows * kVecs>());
-    const T* at[(kRows + 2) / 3];
-    TinyBegin(a, row, at, groups);
     const T* b = first;
     Index p = g.k;
-    do {
-      V v[kVecs];
-      if constexpr (kEdge) {
-        v[0] = TinyLoadEdge(d, b, n);
-      } else {
-        TinyLoad(d, b, last, v, vecs);
+    if (kVecs == 1 && !(kEdge && hn::MaxLanes(d) <= 4) && col == 1) {
+      const T* each[kRows];
+      TinyRows(a, row, each, rows);
+      for (; p >= 4; p -= 4) {
+        TinyStepUnit<kEdge, 0>(d, each, b, n, c, rows);
+        TinyStepUnit<kEdge, 1>(d, each, b + ldb, n, c, rows);
+        b += 2 * ldb;
+        TinyStepUnit<kEdge, 2>(d, each, b, n, c, rows);
+        TinyStepUnit<kEdge, 3>(d, each, b + ldb, n, c, rows);
+        b += 2 * ldb;
+        TinyNext<4>(each, rows);
       }
-      TinyStep<kVecs>(d, at, row, v, c, rows);
-      TinyAdvance(at, col, groups);
-      b += ldb;
-    } while (--p > 0);
+      for (; p > 0; --p, b += ldb) {
+        TinyStepUnit<kEdge, 0>(d, each, b, n, c, rows);
+        TinyNext<1>(each, rows);
+      }
+    } else {
+      const T* at[(kRows + 2) / 3];
+      TinyBegin(a, row, at, groups);
+      for (; p > 0; --p, b += ldb) {
+        V v[kVecs];
+        if constexpr (kEdge) {
+          v[0] = TinyLoadEdge(d, b, n);
+        } else {
+          TinyLoad(d, b, last, v, vecs);
+        }
+        TinyStep<kVecs>(d, at, row, v, c, rows);
+        TinyAdvance(at, col, groups);
+      }
+    }
     if constexpr (kEdge) {
       TinyStoreEdges(d, c, n, to, g.c.row, rows);
     } else {
@@ -187,54 +228,58 @@ constexpr std::array<TinyFn<hn::TFromD<D>>, sizeof...(kR)> TinyTiles(std::index_
   return {{&TinyTile<D, kR + 1, kVecs, kEdge>...}};
 }
 
+/// The tiles for a width, and how many strips of rows they make of m.
 template <class T>
 struct TinyChoice {
   const TinyFn<T>* tiles;
-  Index rows;
+  Index strips;
 };
 
 template <class D, std::size_t kVecs, bool kEdge, bool kNarrow>
-HWY_INLINE TinyChoice<hn::TFromD<D>> TinyChosen() {
+HWY_INLINE TinyChoice<hn::TFromD<D>> TinyChosen(Index m) {
   using T = hn::TFromD<D>;
   constexpr std::size_t kRows = kTinyRows<T, kVecs, kNarrow>;
   static constexpr auto kTiles = TinyTiles<D, kVecs, kEdge>(std::make_index_sequence<kRows>());
-  return {kTiles.data(), static_cast<Index>(kRows)};
+  // Unsigned and by a constant: a real division would take as long as a small product.
+  return {kTiles.data(), static_cast<Index>((static_cast<std::size_t>(m) + kRows - 1) / kRows)};
 }
 
 /// One vector, of as few lanes as hold n columns (integers: always the full ones).
 template <class T, std::size_t kLanes, bool kNarrow = false>
-HWY_INLINE TinyChoice<T> TinyOneVector(Index n) {
+HWY_INLINE TinyChoice<T> TinyOneVector(Index m, Index n) {
   using D = hn::CappedTag<T, kLanes>;
   if constexpr (kLanes > 1 && hwy::IsFloat<T>()) {
-    if (n <= static_cast<Index>(kLanes / 2)) return TinyOneVector<T, kLanes / 2, true>(n);
+    if (n <= static_cast<Index>(kLanes / 2)) return TinyOneVector<T, kLanes / 2, true>(m, n);
   }
   if constexpr (kLanes > (hwy::IsFloat<T>() ? 2 : 1)) {
-    if (n < static_cast<Index>(kLanes)) return TinyChosen<D, 1, true, kNarrow>();
+    if (n < static_cast<Index>(kLanes)) return TinyChosen<D, 1, true, kNarrow>(m);
   }
-  return TinyChosen<D, 1, false, kNarrow>();
+  return TinyChosen<D, 1, false, kNarrow>(m);
 }
 
 template <class T>
-HWY_INLINE TinyChoice<T> TinyVectors(Index n, Index vecs) {
+HWY_INLINE TinyChoice<T> TinyVectors(Index m, Index n, Index vecs) {
   using D = hn::ScalableTag<T>;
-  if (vecs == 1) return TinyOneVector<T, hn::MaxLanes(D())>(n);
+  if (vecs == 1) return TinyOneVector<T, hn::MaxLanes(D())>(m, n);
   if constexpr (hwy::IsFloat<T>()) {
-    if (vecs == 3) return TinyChosen<D, 3, false, false>();
+    if (vecs == 3) return TinyChosen<D, 3, false, false>(m);
   }
-  return TinyChosen<D, 2, false, false>();
+  return TinyChosen<D, 2, false, false>(m);
 }
 
-/// n columns of the products, in strips of rows.
+/// n columns of the products, in strips of rows whose heights differ by at most one.
 template <class T>
 HWY_INLINE void TinyStrips(const TinyCall<T>& g, const TinyChoice<T>& choice, const T* a,
                            const T* b, T* c, Index count, Index n) {
-  if (g.m <= choice.rows) return choice.tiles[g.m - 1](g, a, b, c, count, n, false);
-  const GemmStrips strips(g.m, choice.rows);
+  if (choice.strips == 1) return choice.tiles[g.m - 1](g, a, b, c, count, n, false);
+  const auto m = static_cast<std::uint32_t>(g.m),
+             strips = static_cast<std::uint32_t>(choice.strips);
+  const std::uint32_t base = strips == 2 ? m / 2 : strips == 4 ? m / 4 : m / strips;
+  const Index low = base, taller = m - base * strips, rest = choice.strips - taller;
+  const Index i = taller * (low + 1);
   for (; count > 0; --count, a += g.a.step, b += g.b.step, c += g.c.step) {
-    const Index tall = strips.taller, rest = strips.count - strips.taller;
-    if (tall > 0) choice.tiles[strips.base](g, a, b, c, tall, n, true);
-    const Index i = tall * (strips.base + 1);
-    choice.tiles[strips.base - 1](g, a + i * g.a.row, b, c + i * g.c.row, rest, n, true);
+    if (taller > 0) choice.tiles[low](g, a, b, c, taller, n, true);
+    choice.tiles[low - 1](g, a + i * g.a.row, b, c + i * g.c.row, rest, n, true);
   }
 }
 
@@ -245,15 +290,16 @@ HWY_INLINE void TinyMultiplyRun(const TinyCall<T>& g) {
   constexpr Index kMost = hwy::IsFloat<T>() ? 3 : 2;
   const Index vecs = g.n <= kLanes ? 1 : (g.n + kLanes - 1) / kLanes;
   if (vecs <= kMost)
-    return TinyStrips(g, TinyVectors<T>(g.n, vecs), g.a.data, g.b.data, g.c.data, g.count, g.n);
+    return TinyStrips(g, TinyVectors<T>(g.m, g.n, vecs), g.a.data, g.b.data, g.c.data, g.count,
+                      g.n);
   // Two vectors at a time, three where a single one would be left (integers have no such tile).
   // Product after product, so that one stays in L1.
   for (Index i = 0; i < g.count; ++i) {
     for (Index j = 0, left = vecs; left > 0;) {
       const Index some = left == 3 ? kMost : std::min(left, Index{2});
       const Index n = std::min(some * kLanes, g.n - j);
-      TinyStrips(g, TinyVectors<T>(n, some), g.a.data + i * g.a.step, g.b.data + i * g.b.step + j,
-                 g.c.data + i * g.c.step + j, Index{1}, n);
+      TinyStrips(g, TinyVectors<T>(g.m, n, some), g.a.data + i * g.a.step,
+                 g.b.data + i * g.b.step + j, g.c.data + i * g.c.step + j, Index{1}, n);
       left -= some;
       j += some * kLanes;
     }

@@ -45,8 +45,8 @@ constexpr Index kWorkPerRank = Index{1} << 19;
 
 /// The products [begin, end) of the batch, g being the first of all.
 template <Element T, class Out>
-void run_part(kernels::GemmTinyFn<T, Out> multiply, const kernels::GemmTiny<T, Out>& first,
-              const GemmBatch& batch, Index begin, Index end) {
+void run_part(const kernels::GemmTiny<T, Out>& first, const GemmBatch& batch, Index begin,
+              Index end) {
   kernels::GemmTiny<T, Out> g = first;
   Index inner = 1;
   if (batch.rank > 0) {
@@ -62,7 +62,7 @@ void run_part(kernels::GemmTinyFn<T, Out> multiply, const kernels::GemmTiny<T, O
     g.b.data = first.b.data + at.b;
     g.c.data = first.c.data + at.c;
     g.count = std::min(end - i, inner - i % inner);
-    multiply(g);
+    kernels::gemm_tiny(g);
   }
 }
 
@@ -73,18 +73,16 @@ bool run_batch(const GemmProblem<T, Out>& p, GemmBatch batch, Executor& executor
   const auto g = tiny_product<T, Out>(p.m, p.n, p.k, p.alpha, p.a, p.b, p.beta, p.c, turned);
   if (!tiny_is_best(g)) return false;
   simplify(batch);
-  const auto multiply = kernels::gemm_tiny<T, Out>();
   const Index count = batch.count();
   // An element costs about as much as four multiply-adds.
   const Index each = g.m * g.n * g.k + 4 * (g.m * g.k + g.k * g.n + g.m * g.n);
   const Index most = count / (kWorkPerRank / each + 1);
   const Index ranks = most < 2 ? 1 : std::min(most, Index{executor.threads()});
   if (ranks < 2) {
-    run_part(multiply, g, batch, 0, count);
+    run_part(g, batch, 0, count);
   } else {
     executor.run(static_cast<int>(ranks), [&](int rank) {
-      run_part(multiply, g, batch, piece(count, 1, rank, ranks).begin,
-               piece(count, 1, rank, ranks).end);
+      run_part(g, batch, piece(count, 1, rank, ranks).begin, piece(count, 1, rank, ranks).end);
     });
   }
   return true;

@@ -51,7 +51,6 @@ kernels::GemmTiny<T, Out> tiny_product(Index m, Index n, Index k, Compute<T> alp
   g.count = 1;
   g.alpha = static_cast<Acc>(alpha);
   g.beta = static_cast<Acc>(beta);
-  g.stream = false;
   return g;
 }
 
@@ -74,7 +73,7 @@ bool gemm_tiny(Index m, Index n, Index k, Compute<T> alpha, const MatrixRef<cons
   if constexpr (kTiny<T, Out>) {
     const auto g = tiny_product<T, Out>(m, n, k, alpha, a, b, beta, c, tiny_turns(m, n, a, c));
     if (!tiny_is_best(g)) return false;
-    kernels::gemm_tiny<T, Out>()(g);
+    kernels::gemm_tiny(g);
     return true;
   } else {
     return false;

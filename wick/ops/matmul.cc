@@ -10,6 +10,7 @@
 #include "wick/ops/blas.h"
 #include "wick/ops/check.h"
 #include "wick/ops/gemm.h"
+#include "wick/ops/gemm_tiny.h"
 #include "wick/ops/packed.h"
 #include "wick/ops/scratch.h"
 #include "wick/parallel/executor.h"
@@ -139,6 +140,10 @@ void multiply(const Tensor& out, const Product& product) {
     p.b = {PackedAccess::panels(*product.packed).template data<T>(), p.n, 1};
     p.b_packed = true;
   }
+  // What is tiny would be done before the rest is decided.
+  if (product.b != nullptr && out.rank() == 2 && !product.has_tail() && p.k <= kTinyMost &&
+      blas() == Blas::wick && gemm_tiny<T, Out>(p.m, p.n, p.k, p.alpha, p.a, p.b, p.beta, p.c))
+    return;
   std::optional<Tensor> bias, residual;
   if constexpr (Float<T>) {
     using Acc = kernels::GemmAcc<T>;
