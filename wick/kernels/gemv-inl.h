@@ -31,8 +31,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr bool kGemvManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON;
 constexpr Index kGemvLine = 64;
-/// Copies of columns of one chunk lie so far apart: spread over the sets of L1.
-constexpr Index kGemvStride = 384 + 16;
+/// Lines are asked for so many bytes before they are read.
+constexpr Index kGemvAhead = 8192;
 
 template <std::size_t kN>
 constexpr std::make_index_sequence<kN> kGemvSeq{};
@@ -62,10 +62,15 @@ HWY_INLINE bool GemvAdds(const GemvBlock<T>& g, Index c) {
   return g.sum_chunk == 0 && (g.add || c > 0);
 }
 
-/// Asks for the lines of `bytes` bytes. The address may lie anywhere.
+/// Asks for a line, into L2: rows a power of two apart share few sets of L1, and lines that come
+/// early would push each other out. The address may lie anywhere.
+HWY_INLINE void GemvAskLine(std::uintptr_t at) {
+  __builtin_prefetch(reinterpret_cast<const char*>(at), 0, 2);
+}
+/// Asks for the lines of `bytes` bytes.
 HWY_INLINE void GemvAsk(std::uintptr_t at, Index bytes) {
   for (Index i = 0; i < bytes; i += kGemvLine)
-    hwy::Prefetch(reinterpret_cast<const char*>(at + static_cast<std::uintptr_t>(i)));
+    GemvAskLine(at + static_cast<std::uintptr_t>(i));
 }
 template <class T>
 HWY_INLINE std::uintptr_t GemvAddress(const T* base, Index offset) {
@@ -77,7 +82,7 @@ HWY_INLINE std::uintptr_t GemvAddress(const T* base, Index offset) {
 template <class Acc, class T>
 HWY_INLINE void GemvWiden(const T* HWY_RESTRICT from, Index n, Acc* HWY_RESTRICT to) {
   Index i = 0;
-  if constexpr (SmallFloat<T>) {
+  if constexpr (Float<T>) {
     const typename Lanes<T>::D d;
     const auto lanes = static_cast<Index>(hn::Lanes(d));
     for (; i + lanes <= n; i += lanes) hn::StoreU(Lanes<T>::Load(d, from + i), d, to + i);
@@ -130,9 +135,14 @@ struct GemvStrip {
   Index chunk_row;
   std::uintptr_t ask;  ///< what will be read soon
   Index ask_step;      ///< in bytes
+  T* copy;             ///< of this part of B, next to each other
 };
 
-template <std::size_t kM, std::size_t kV, bool kAsk, class T>
+/// What a tile does beside multiplying: asks for lines, and copies its part of B, which other rows
+/// of A will need.
+enum class GemvBeside { nothing, ask, ask_and_copy };
+
+template <std::size_t kM, std::size_t kV, GemvBeside kBeside, class T>
 HWY_NOINLINE void GemvTile(const GemvStrip<T>& s) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
@@ -145,13 +155,18 @@ HWY_NOINLINE void GemvTile(const GemvStrip<T>& s) {
   const T* HWY_RESTRICT a = s.a;
   const T* HWY_RESTRICT b = s.b;
   std::uintptr_t ask = s.ask;
+  T* HWY_RESTRICT copy = s.copy;
   for (Index p = 0; p < s.k; ++p) {
     V v[kV];
     GemvLoad(d, b, v, kGemvSeq<kV>);
     GemvRowsStep<kV>(d, a, s.a_row, v, c, kGemvSeq<kM>);
-    if constexpr (kAsk) {
+    if constexpr (kBeside != GemvBeside::nothing) {
       GemvAsk(ask, static_cast<Index>(kV * hn::MaxLanes(d) * sizeof(T)));
       ask += static_cast<std::uintptr_t>(s.ask_step);
+    }
+    if constexpr (kBeside == GemvBeside::ask_and_copy) {
+      GemvStore(d, v, copy, kGemvSeq<kV>);
+      copy += kV * hn::MaxLanes(d);
     }
     a += s.a_col;
     b += s.b_step;
@@ -170,22 +185,22 @@ template <class T>
 using GemvTileFn = void (*)(const GemvStrip<T>&);
 
 /// Tile functions by rows - 1.
-template <std::size_t kV, bool kAsk, class T, std::size_t... kR>
+template <std::size_t kV, GemvBeside kBeside, class T, std::size_t... kR>
 constexpr std::array<GemvTileFn<T>, sizeof...(kR)> GemvTiles(std::index_sequence<kR...>) {
-  return {{&GemvTile<kR + 1, std::min(kV, GemvWidth(kR + 1)), kAsk, T>...}};
+  return {{&GemvTile<kR + 1, std::min(kV, GemvWidth(kR + 1)), kBeside, T>...}};
 }
 
-template <bool kAsk, class T>
+template <GemvBeside kBeside, class T>
 HWY_INLINE void GemvRunTile(Index vectors, Index m, const GemvStrip<T>& s) {
-  static constexpr auto k1 = GemvTiles<1, kAsk, T>(kGemvSeq<kGemvGroup>);
-  static constexpr auto k2 = GemvTiles<2, kAsk, T>(kGemvSeq<kGemvGroup>);
-  static constexpr auto k4 = GemvTiles<4, kAsk, T>(kGemvSeq<4>);
+  static constexpr auto k1 = GemvTiles<1, kBeside, T>(kGemvSeq<kGemvGroup>);
+  static constexpr auto k2 = GemvTiles<2, kBeside, T>(kGemvSeq<kGemvGroup>);
+  static constexpr auto k4 = GemvTiles<4, kBeside, T>(kGemvSeq<4>);
   const auto i = static_cast<std::size_t>(m - 1);
   switch (vectors) {
     case 1: return k1[i](s);
     case 2: return k2[i](s);
     case 4: return k4[i](s);
-    default: return GemvTile<1, 8, kAsk>(s);
+    default: return GemvTile<1, 8, kBeside>(s);
   }
 }
 
@@ -195,10 +210,14 @@ HWY_INLINE void GemvTilesOfAllRows(Index m, Index vectors, bool ask, GemvStrip<T
   const GemmStrips groups(m, Index{kGemvGroup});
   for (Index i = 0; i < groups.count; ++i) {
     const Index height = groups.height(i);
-    if (ask && i == 0) {
-      GemvRunTile<true>(vectors, height, s);
+    if (ask && i == 0 && groups.count > 1) {
+      GemvRunTile<GemvBeside::ask_and_copy>(vectors, height, s);
+      s.b = s.copy;
+      s.b_step = vectors * static_cast<Index>(hn::Lanes(hn::ScalableTag<T>()));
+    } else if (ask && i == 0) {
+      GemvRunTile<GemvBeside::ask>(vectors, height, s);
     } else {
-      GemvRunTile<false>(vectors, height, s);
+      GemvRunTile<GemvBeside::nothing>(vectors, height, s);
     }
     s.a += height * s.a_row;
     s.chunk += height * s.chunk_row;
@@ -211,7 +230,7 @@ void GemvRows(const GemvBlock<T>& g) {
   constexpr bool kSame = sizeof(T) == sizeof(Acc);
   const hn::ScalableTag<Acc> d;
   constexpr auto kLanes = static_cast<Index>(hn::MaxLanes(d));
-  constexpr Index kMostSteps = 32, kRoom = Index{16384} / Index{sizeof(Acc)};
+  constexpr Index kMostSteps = 32, kRoom = Index{8192} / Index{sizeof(Acc)};
   HWY_ALIGN Acc chunk[std::size_t{kRoom + kGemvRows * kLanes}];
   // One block of B, widened or (columns after the last whole vector) filled up with zeros.
   HWY_ALIGN Acc block[std::size_t{kMostSteps * 4 * kLanes}];
@@ -219,10 +238,13 @@ void GemvRows(const GemvBlock<T>& g) {
   const auto most = static_cast<Index>(GemvWidth(static_cast<std::size_t>(groups.height(0))));
   // More products for each time that partial sums are read and written.
   const Index steps = g.m > 4 ? kMostSteps : kMostSteps / 2;
+  // Columns ahead that lines are asked for.
+  const Index ahead = kGemvAhead / steps / Index{sizeof(T)};
   const Index run = std::max(kRoom / g.m / (most * kLanes), Index{1}) * most * kLanes;
   GemvStrip<Acc> s{};
   s.a_row = g.a_row;
   s.a_col = g.a_col;
+  s.copy = block;
   for (Index j = 0; j < g.n; j += run) {
     const Index n = std::min(run, g.n - j);
     s.chunk_row = round_up(n, kLanes);
@@ -233,15 +255,16 @@ void GemvRows(const GemvBlock<T>& g) {
         s.a = g.a + p * g.a_col;
         s.first = p == p0;
         const T* rows = g.b + p * g.b_step + j;
+        // What is read after these rows: those below, or the first ones of the next run.
+        const T* below = p + steps < g.k ? rows + steps * g.b_step : g.b + (j + n < g.n ? j + n : j);
         for (Index x = 0; x < n;) {
           Index vectors = most;
           while (vectors > 1 && x + vectors * kLanes > n) vectors /= 2;
           const Index width = vectors * kLanes;
           const T* from = rows + x;
           s.chunk = chunk + x;
-          // One block ahead: to the right, or at the start of the next rows.
-          const Index next = x + width + width <= n ? x + width : steps * g.b_step;
-          s.ask = GemvAddress(rows, next);
+          s.ask = x + ahead < n ? GemvAddress(rows, x + ahead)
+                                : GemvAddress(below, std::max(x + ahead - n, Index{0}) % n);
           s.ask_step = g.b_step * Index{sizeof(T)};
           if (kSame && x + width <= n) {
             s.b = reinterpret_cast<const Acc*>(from);
@@ -279,39 +302,44 @@ HWY_INLINE void GemvColumn(D d, const T* a, Index row, V column, V* sums,
 }
 
 template <std::size_t kM, class D, class T, class V, std::size_t... kP>
-HWY_INLINE void GemvSquare(D d, const T* a, Index row, Index col, const V* columns, V* sums,
+HWY_INLINE void GemvSquare(D d, const T* a, Index row, const V* columns, V* sums,
                            std::index_sequence<kP...>) {
-  (GemvColumn(d, a + static_cast<Index>(kP) * col, row, columns[kP], sums, kGemvSeq<kM>), ...);
+  (GemvColumn(d, a + kP, row, columns[kP], sums, kGemvSeq<kM>), ...);
 }
 
-/// Rows first, first + kSide, ... of 16 bytes each as the blocks of a vector. kStep: their distance,
-/// if it is known.
+/// 16 bytes of each of the columns 0, kSide, 2 * kSide, ..., kStep apart, as the blocks of a vector.
+/// Loads that repeat a block cost no shuffle.
 template <Index kStep, class D, class T>
-HWY_INLINE hn::Vec<D> GemvBlocks(D d, const T* HWY_RESTRICT b, Index step) {
-  constexpr std::size_t kLanes = hn::MaxLanes(d);
-  if constexpr (kLanes * sizeof(T) == 16) {
+HWY_INLINE hn::Vec<D> GemvBlocks(D d, const T* HWY_RESTRICT b) {
+  constexpr std::size_t kBlocks = hn::MaxLanes(d) * sizeof(T) / 16;
+  constexpr Index next = 16 / Index{sizeof(T)} * kStep;
+  if constexpr (kBlocks == 1) {
     return hn::LoadU(d, b);
   } else {
-    const hn::Half<D> half;
-    constexpr auto kRows = static_cast<Index>(kLanes / 2);
-    const T* upper = b + kRows * (kStep != 0 ? kStep : step);
-    return hn::Combine(d, GemvBlocks<kStep>(half, upper, step), GemvBlocks<kStep>(half, b, step));
+    const auto lower = hn::OddEvenBlocks(hn::LoadDup128(d, b + next), hn::LoadDup128(d, b));
+    if constexpr (kBlocks == 2) {
+      return lower;
+    } else {
+      static_assert(kBlocks == 4);
+      const T* upper = b + 2 * next;
+      return hn::ConcatUpperLower(
+          d, hn::OddEvenBlocks(hn::LoadDup128(d, upper + next), hn::LoadDup128(d, upper)), lower);
+    }
   }
 }
 
 /// 16 bytes of each of as many columns of B as there are lanes, turned round: out[p][column].
 template <Index kStep, class D, class T, class V>
-HWY_INLINE void GemvTurn(D d, const T* HWY_RESTRICT b, Index step, V* out) {
-  const Index next = kStep != 0 ? kStep : step;
+HWY_INLINE void GemvTurn(D d, const T* HWY_RESTRICT b, V* out) {
   if constexpr (sizeof(T) == 8) {
-    const V r0 = GemvBlocks<kStep>(d, b, step), r1 = GemvBlocks<kStep>(d, b + next, step);
+    const V r0 = GemvBlocks<kStep>(d, b), r1 = GemvBlocks<kStep>(d, b + kStep);
     out[0] = hn::InterleaveLower(d, r0, r1);
     out[1] = hn::InterleaveUpper(d, r0, r1);
   } else {
     const hn::Repartition<std::uint64_t, D> wide;
-    const V r0 = GemvBlocks<kStep>(d, b, step), r1 = GemvBlocks<kStep>(d, b + next, step);
-    const V r2 = GemvBlocks<kStep>(d, b + 2 * next, step);
-    const V r3 = GemvBlocks<kStep>(d, b + 3 * next, step);
+    const V r0 = GemvBlocks<kStep>(d, b), r1 = GemvBlocks<kStep>(d, b + kStep);
+    const V r2 = GemvBlocks<kStep>(d, b + 2 * kStep);
+    const V r3 = GemvBlocks<kStep>(d, b + 3 * kStep);
     const auto lower01 = hn::BitCast(wide, hn::InterleaveLower(d, r0, r1));
     const auto lower23 = hn::BitCast(wide, hn::InterleaveLower(d, r2, r3));
     const auto upper01 = hn::BitCast(wide, hn::InterleaveUpper(d, r0, r1));
@@ -325,16 +353,24 @@ HWY_INLINE void GemvTurn(D d, const T* HWY_RESTRICT b, Index step, V* out) {
 
 /// sums[square][row of A] += 16 bytes of each column times that part of A.
 template <std::size_t kM, Index kStep, class D, class T, class V, std::size_t... kS>
-HWY_INLINE void GemvAddTurned(D d, const T* b, Index step, const T* a, Index a_row, Index a_col,
-                              V* sums, std::index_sequence<kS...>) {
+HWY_INLINE void GemvAddTurned(D d, const T* b, const T* a, Index a_row, V* sums,
+                              std::index_sequence<kS...>) {
   constexpr std::size_t kSide = 16 / sizeof(T);
   constexpr auto kLanes = static_cast<Index>(hn::MaxLanes(d));
   const auto one = [&](const T* from, V* to) HWY_ATTR {
     V columns[kSide];
-    GemvTurn<kStep>(d, from, step, columns);
-    GemvSquare<kM>(d, a, a_row, a_col, columns, to, kGemvSeq<kSide>);
+    GemvTurn<kStep>(d, from, columns);
+    GemvSquare<kM>(d, a, a_row, columns, to, kGemvSeq<kSide>);
   };
-  (one(b + static_cast<Index>(kS) * kLanes * (kStep != 0 ? kStep : step), sums + kS * kM), ...);
+  (one(b + static_cast<Index>(kS) * kLanes * kStep, sums + kS * kM), ...);
+}
+
+/// A line of each column.
+template <std::size_t kM, std::size_t kS, Index kStep, class D, class T, class V, std::size_t... kQ>
+HWY_INLINE void GemvAddLine(D d, const T* b, const T* a, Index a_row, V* sums,
+                            std::index_sequence<kQ...>) {
+  constexpr std::size_t kSide = 16 / sizeof(T);
+  (GemvAddTurned<kM, kStep>(d, b + kQ * kSide, a + kQ * kSide, a_row, sums, kGemvSeq<kS>), ...);
 }
 
 template <std::size_t kM, class D, class T, class V, std::size_t... kS>
@@ -347,70 +383,108 @@ HWY_INLINE void GemvAddColumns(D d, const T* columns, const T* a, Index a_row, V
 
 template <std::size_t... kR>
 HWY_INLINE void GemvAskRows(std::uintptr_t at, Index step, std::index_sequence<kR...>) {
-  (hwy::Prefetch(reinterpret_cast<const char*>(
-       at + static_cast<std::uintptr_t>(static_cast<Index>(kR) * step))),
-   ...);
+  (GemvAskLine(at + static_cast<std::uintptr_t>(static_cast<Index>(kR) * step)), ...);
 }
 
 /// Some columns of B for one chunk of k.
 template <class T>
 struct GemvColumnsPart {
-  const T* a;
+  const GemmAcc<T>* a;
   Index a_row, a_col, k;
   const T* b;
-  Index b_step;
+  Index b_step, n;
   std::uintptr_t ask;  ///< what will be read soon; 0: nothing
-  Index ask_step;      ///< from one column to the next, in bytes
-  Index ask_size;      ///< bytes that an element of B takes there
 };
 
-/// kS vectors of columns; sums[square][row of A][lanes]. kStep != 0: b_step.
-template <std::size_t kM, std::size_t kS, Index kStep, class T>
-HWY_NOINLINE void GemvColumnsTile(const GemvColumnsPart<T>& s, T* HWY_RESTRICT out) {
-  const hn::ScalableTag<T> d;
+/// Products of a line's worth of k.
+template <class T>
+constexpr Index kGemvLineOf = kGemvLine / Index{sizeof(GemmAcc<T>)};
+
+template <class D, class T, class V, std::size_t... kI>
+HWY_INLINE void GemvLoadLines(D d, const T* HWY_RESTRICT b, Index step, V* v,
+                              std::index_sequence<kI...>) {
+  ((v[kI] = Lanes<T>::Load(d, b + static_cast<Index>(kI) * step)), ...);
+}
+template <class D, class T, class V, std::size_t... kI>
+HWY_INLINE void GemvStoreLines(D d, const V* v, T* HWY_RESTRICT to, std::index_sequence<kI...>) {
+  (hn::Store(v[kI], d, to + static_cast<Index>(kI) * kGemvLine / Index{sizeof(T)}), ...);
+}
+
+/// Copies a line's worth of products of each of `width` columns, widened; the last of n columns is
+/// repeated. Loads come before stores: those whose addresses differ by a multiple of 4096 would
+/// wait for each other.
+template <std::size_t kWidth, class T>
+HWY_INLINE void GemvStageLines(const T* HWY_RESTRICT b, Index step, Index n,
+                               GemmAcc<T>* HWY_RESTRICT to) {
+  const typename Lanes<T>::D d;
+  constexpr auto kLanes = static_cast<Index>(hn::MaxLanes(d));
+  constexpr std::size_t kSome = std::min<std::size_t>(kWidth, 8);
+  if (n >= Index{kWidth}) {
+    for (std::size_t i = 0; i < kWidth; i += kSome, b += Index{kSome} * step)
+      for (Index q = 0; q < kGemvLineOf<T>; q += kLanes) {
+        typename Lanes<T>::V v[kSome];
+        GemvLoadLines(d, b + q, step, v, kGemvSeq<kSome>);
+        GemvStoreLines(d, v, to + static_cast<Index>(i) * kGemvLineOf<T> + q, kGemvSeq<kSome>);
+      }
+  } else {
+    for (Index i = 0; i < Index{kWidth}; ++i, b += i < n ? step : 0)
+      for (Index q = 0; q < kGemvLineOf<T>; q += kLanes, to += kLanes)
+        hn::Store(Lanes<T>::Load(d, b + q), d, to);
+  }
+}
+/// The same for the last, fewer products.
+template <class T>
+HWY_INLINE void GemvStageRest(const T* HWY_RESTRICT b, Index step, Index n, Index width, Index k,
+                              GemmAcc<T>* HWY_RESTRICT to) {
+  for (Index i = 0; i < width; ++i, b += i < n ? step : 0)
+    for (Index q = 0; q < k; ++q) to[i * kGemvLineOf<T> + q] = GemmWiden<GemmAcc<T>>(b[q]);
+}
+
+/// kS vectors of columns; sums[square][row of A][lanes]. They are copied a line each at a time: to
+/// be widened, because columns a power of two apart share few sets of L1, and because the distances
+/// of a copy are constants.
+template <std::size_t kM, std::size_t kS, class T>
+HWY_NOINLINE void GemvColumnsTile(const GemvColumnsPart<T>& s, GemmAcc<T>* HWY_RESTRICT out) {
+  using Acc = GemmAcc<T>;
+  const hn::ScalableTag<Acc> d;
   using V = hn::Vec<decltype(d)>;
   constexpr std::size_t kWidth = kS * hn::MaxLanes(d);
-  constexpr Index kSide = 16 / Index{sizeof(T)}, kLine = kGemvLine / Index{sizeof(T)};
+  constexpr Index kLine = kGemvLineOf<T>;
+  HWY_ALIGN Acc lines[kWidth * std::size_t{kLine}];
   V sums[kM * kS];
   GemvZero(d, sums, kGemvSeq<kM * kS>);
-  const T* HWY_RESTRICT a = s.a;
+  const Acc* HWY_RESTRICT a = s.a;
   const T* HWY_RESTRICT b = s.b;
-  const Index step = s.b_step, a_row = s.a_row, a_col = s.a_col;
-  std::uintptr_t ask = s.ask;
-  Index asked = 0;
+  const Index step = s.b_step, a_row = s.a_row;
+  const Index bytes = step * Index{sizeof(T)};
   Index p = 0;
   for (; p + kLine <= s.k; p += kLine) {
-    if (ask != 0) {
-      if (asked % kGemvLine == 0)
-        GemvAskRows(ask + static_cast<std::uintptr_t>(asked), s.ask_step, kGemvSeq<kWidth>);
-      asked += kLine * s.ask_size;
-    }
-    for (Index q = 0; q < kLine; q += kSide, a += kSide * a_col)
-      GemvAddTurned<kM, kStep>(d, b + p + q, step, a, a_row, a_col, sums, kGemvSeq<kS>);
+    const Index at = p * Index{sizeof(T)};
+    if (s.ask != 0 && at % kGemvLine == 0)
+      GemvAskRows(s.ask + static_cast<std::uintptr_t>(at), bytes, kGemvSeq<kWidth>);
+    GemvStageLines<kWidth>(b + p, step, s.n, lines);
+    GemvAddLine<kM, kS, kLine>(d, lines, a + p, a_row, sums, kGemvSeq<4>);
   }
-  HWY_ALIGN T columns[kWidth];
-  for (; p < s.k; ++p, a += a_col) {
-    for (std::size_t i = 0; i < kWidth; ++i)
-      columns[i] = b[static_cast<Index>(i) * (kStep != 0 ? kStep : step) + p];
-    GemvAddColumns<kM>(d, columns, a, a_row, sums, kGemvSeq<kS>);
+  if (p < s.k) {
+    HWY_ALIGN Acc rest[kWidth * std::size_t{kLine}];
+    HWY_ALIGN Acc column[kWidth];
+    GemvStageRest(b + p, step, s.n, Index{kWidth}, s.k - p, rest);
+    for (std::size_t q = 0; p < s.k; ++p, ++q) {
+      for (std::size_t i = 0; i < kWidth; ++i) column[i] = rest[i * std::size_t{kLine} + q];
+      GemvAddColumns<kM>(d, column, a + p, a_row, sums, kGemvSeq<kS>);
+    }
   }
   GemvStore(d, sums, out, kGemvSeq<kM * kS>);
 }
 
-/// Copies n columns of a chunk, widened; the rest of `width` columns is zeros.
+/// What is read a while after product p of the columns from b on: further on in them, or the start
+/// of the next ones.
 template <class T>
-HWY_INLINE void GemvStage(const GemvBlock<T>& g, const T* b, Index n, Index width, Index k,
-                          GemmAcc<T>* to) {
-  Index i = 0;
-  for (; i < n; ++i, b += g.b_step) GemvWiden(b, k, to + i * kGemvStride);
-  for (; i < width; ++i) std::fill_n(to + i * kGemvStride, k, GemmAcc<T>{0});
-}
-
-/// Whether so many columns of B share so few sets of L1 that they push each other out.
-template <class T>
-HWY_INLINE bool GemvCrowded(const GemvBlock<T>& g, Index columns) {
-  const Index bytes = g.b_step * Index{sizeof(T)};
-  return columns * std::min(bytes & -bytes, Index{4096}) > 8 * 4096;
+HWY_INLINE std::uintptr_t GemvNext(const GemvBlock<T>& g, const T* b, Index p, Index width,
+                                   Index bytes) {
+  const Index ahead = bytes / Index{sizeof(T)};
+  return GemvAddress(b, p + ahead < g.k ? p + ahead
+                                        : width * g.b_step + std::min(p, p + ahead - g.k));
 }
 
 /// kS squares of columns side by side where one row of A would wait for the latency of its sums.
@@ -419,35 +493,22 @@ HWY_INLINE void GemvColumnsOf(const GemvBlock<T>& g, Index begin, Index end) {
   using Acc = GemmAcc<T>;
   constexpr std::size_t kLanes = hn::MaxLanes(hn::ScalableTag<Acc>());
   constexpr Index kWidth = Index{kS * kLanes};
-  HWY_ALIGN Acc stage[std::size_t{kWidth * kGemvStride}];
   HWY_ALIGN Acc sums[kM * kS * kLanes];
-  const bool crowded = !std::same_as<T, Acc> || GemvCrowded(g, kWidth);
-  GemvColumnsPart<Acc> s{};
+  GemvColumnsPart<T> s{};
   s.a_row = g.a_row;
-  s.a_col = g.a_col;
-  s.ask_step = g.b_step * Index{sizeof(T)};
-  s.ask_size = Index{sizeof(T)};
+  s.b_step = g.b_step;
   for (Index j = begin; j < end; j += kWidth) {
-    const Index n = std::min(kWidth, end - j);
+    s.n = std::min(kWidth, end - j);
     const T* b = g.b + j * g.b_step;
     for (Index c = 0, p = 0; p < g.k; ++c, p += g.chunk) {
       s.k = std::min(g.chunk, g.k - p);
-      s.a = g.a + p * g.a_col;
-      // The next chunk of these columns, or the first one of the next.
-      if (g.far) s.ask = GemvAddress(b, p + g.chunk < g.k ? p + g.chunk : kWidth * g.b_step);
-      if (!crowded && n == kWidth) {
-        s.b = reinterpret_cast<const Acc*>(b + p);
-        s.b_step = g.b_step;
-        GemvColumnsTile<kM, kS, 0>(s, sums);
-      } else {
-        GemvStage(g, b + p, n, kWidth, s.k, stage);
-        s.b = stage;
-        s.b_step = kGemvStride;
-        GemvColumnsTile<kM, kS, kGemvStride>(s, sums);
-      }
+      s.a = g.a + p;
+      s.b = b + p;
+      if (g.far) s.ask = GemvNext(g, b, p, kWidth, kGemvAhead / kWidth);
+      GemvColumnsTile<kM, kS>(s, sums);
       for (std::size_t r = 0; r < kM; ++r)
-        for (std::size_t q = 0; Index{q * kLanes} < n; ++q)
-          GemvFlush(sums + (q * kM + r) * kLanes, std::min(Index{kLanes}, n - Index{q * kLanes}),
+        for (std::size_t q = 0; Index{q * kLanes} < s.n; ++q)
+          GemvFlush(sums + (q * kM + r) * kLanes, std::min(Index{kLanes}, s.n - Index{q * kLanes}),
                     GemvAdds(g, c),
                     GemvSums(g, c) + static_cast<Index>(r) * g.sum_row + j + Index{q * kLanes});
     }
@@ -456,7 +517,7 @@ HWY_INLINE void GemvColumnsOf(const GemvBlock<T>& g, Index begin, Index end) {
 
 template <std::size_t kM, class T>
 HWY_INLINE void GemvColumnsOf(const GemvBlock<T>& g) {
-  constexpr std::size_t kS = kM == 1 ? (kGemvManyRegisters ? 2 : 4) : kM == 2 || !kGemvManyRegisters ? 2 : 1;
+  constexpr std::size_t kS = kM <= 2 || !kGemvManyRegisters ? 2 : 1;
   constexpr Index kLanes = Index{hn::MaxLanes(hn::ScalableTag<GemmAcc<T>>())};
   const Index whole = g.n / (Index{kS} * kLanes) * (Index{kS} * kLanes);
   GemvColumnsOf<kM, kS>(g, 0, whole);
@@ -476,34 +537,45 @@ void GemvColumns(const GemvBlock<T>& g) {
 // More rows of A than transposing pays for: lanes run along them, and the elements of B are
 // broadcast.
 
-template <std::size_t kV, class D, class T, class V, std::size_t... kJ>
+template <std::size_t kV, Index kStep, class D, class T, class V, std::size_t... kJ>
 HWY_INLINE void GemvAcrossStep(D d, const T* HWY_RESTRICT b, const V* a, V* c,
                                std::index_sequence<kJ...>) {
-  (GemvRow(hn::Set(d, b[static_cast<Index>(kJ) * kGemvStride]), a, c + kJ * kV, kGemvSeq<kV>), ...);
+  (GemvRow(hn::Set(d, b[static_cast<Index>(kJ) * kStep]), a, c + kJ * kV, kGemvSeq<kV>), ...);
 }
 
-/// out[j][rows of A] = sums of one chunk for kJ columns, kGemvStride apart. s.ask: kAsk columns.
-template <std::size_t kJ, std::size_t kV, std::size_t kAsk, class T>
-HWY_NOINLINE void GemvAcrossTile(const GemvColumnsPart<T>& s, T* HWY_RESTRICT out) {
-  const hn::ScalableTag<T> d;
+/// out[j][rows of A] = sums of one chunk for kJ columns.
+template <std::size_t kJ, std::size_t kV, class T>
+HWY_NOINLINE void GemvAcrossTile(const GemvColumnsPart<T>& s, GemmAcc<T>* HWY_RESTRICT out) {
+  using Acc = GemmAcc<T>;
+  const hn::ScalableTag<Acc> d;
   using V = hn::Vec<decltype(d)>;
+  constexpr Index kLine = kGemvLineOf<T>;
+  HWY_ALIGN Acc lines[2][kJ * std::size_t{kLine}];
   V c[kJ * kV];
   GemvZero(d, c, kGemvSeq<kJ * kV>);
-  const T* HWY_RESTRICT a = s.a;
-  const T* HWY_RESTRICT b = s.b;
-  const Index a_col = s.a_col;
-  const Index line = kGemvLine / s.ask_size;
-  std::uintptr_t ask = s.ask;
-  for (Index p = 0; p < s.k;) {
-    std::uintptr_t at = ask;
-    for (const Index end = std::min(s.k, p + line); p < end; ++p, a += a_col) {
+  const Acc* HWY_RESTRICT a = s.a;
+  const Index a_col = s.a_col, bytes = s.b_step * Index{sizeof(T)};
+  // One line ahead of what is multiplied.
+  const auto stage = [&](Index p) HWY_ATTR {
+    Acc* to = lines[p / kLine % 2];
+    if (p + kLine <= s.k) {
+      GemvStageLines<kJ>(s.b + p, s.b_step, s.n, to);
+    } else if (p < s.k) {
+      GemvStageRest(s.b + p, s.b_step, s.n, Index{kJ}, s.k - p, to);
+    }
+  };
+  stage(0);
+  for (Index p = 0; p < s.k; p += kLine) {
+    const Index at = p * Index{sizeof(T)}, k = std::min(kLine, s.k - p);
+    if (s.ask != 0 && at % kGemvLine == 0)
+      GemvAskRows(s.ask + static_cast<std::uintptr_t>(at), bytes, kGemvSeq<kJ>);
+    stage(p + kLine);
+    const Acc* now = lines[p / kLine % 2];
+    for (Index q = 0; q < k; ++q, a += a_col) {
       V v[kV];
       GemvLoad(d, a, v, kGemvSeq<kV>);
-      GemvAcrossStep<kV>(d, b + p, v, c, kGemvSeq<kJ>);
-      hwy::Prefetch(reinterpret_cast<const char*>(at));
-      at += static_cast<std::uintptr_t>(s.ask_step);
+      GemvAcrossStep<kV, kLine>(d, now + q, v, c, kGemvSeq<kJ>);
     }
-    ask += static_cast<std::uintptr_t>(kGemvLine);
   }
   GemvStore(d, c, out, kGemvSeq<kJ * kV>);
 }
@@ -515,25 +587,22 @@ HWY_INLINE void GemvAcrossOf(const GemvBlock<T>& g) {
   constexpr std::size_t kLanes = hn::MaxLanes(d);
   constexpr std::size_t kJ = std::min<std::size_t>(kLanes, kGemvManyRegisters ? 16 / kV : 8 / kV);
   constexpr Index kWidth = Index{kLanes};
-  HWY_ALIGN Acc stage[std::size_t{kWidth * kGemvStride}];
-  HWY_ALIGN Acc tile[kLanes * kV * kLanes];
+  HWY_ALIGN Acc tile[kLanes * kV * kLanes] = {};
   HWY_ALIGN Acc turned[kLanes * kLanes];
-  GemvColumnsPart<Acc> s{};
+  GemvColumnsPart<T> s{};
   s.a_col = g.a_col;
-  s.ask_step = g.b_step * Index{sizeof(T)};
-  s.ask_size = Index{sizeof(T)};
+  s.b_step = g.b_step;
   for (Index j = 0; j < g.n; j += kWidth) {
     const Index n = std::min(kWidth, g.n - j);
-    const T* b = g.b + j * g.b_step;
     for (Index c = 0, p = 0; p < g.k; ++c, p += g.chunk) {
       s.k = std::min(g.chunk, g.k - p);
       s.a = g.a + p * g.a_col;
-      GemvStage(g, b + p, n, kWidth, s.k, stage);
-      const Index next = p + g.chunk < g.k ? p + g.chunk : kWidth * g.b_step;
-      for (std::size_t i = 0; i < kLanes; i += kJ) {
-        s.b = stage + static_cast<Index>(i) * kGemvStride;
-        s.ask = GemvAddress(b, next + static_cast<Index>(i) * g.b_step);
-        GemvAcrossTile<kJ, kV, kJ>(s, tile + i * kV * kLanes);
+      for (Index i = 0; i < n; i += Index{kJ}) {
+        const T* b = g.b + (j + i) * g.b_step;
+        s.n = n - i;
+        s.b = b + p;
+        if (g.far) s.ask = GemvNext(g, b, p, Index{kJ}, 2048);
+        GemvAcrossTile<kJ, kV>(s, tile + i * Index{kV * kLanes});
       }
       for (std::size_t v = 0; v < kV; ++v) {
         TransposeSquare(d, tile + v * kLanes, Index{kV * kLanes}, Index{kLanes}, Index{kLanes},
@@ -621,7 +690,7 @@ HWY_INLINE void GemvSideOf(D d, const GemvBlock<T>& g, Index r, Index j) {
 
 template <class D, class T>
 HWY_INLINE void GemvSideRows(D d, const GemvBlock<T>& g, Index j) {
-  const GemmStrips groups(g.m, Index{kGemvGroup});
+  const GemmStrips groups(g.m, Index{4});
   for (Index i = 0, r = 0; i < groups.count; r += groups.height(i++)) {
     switch (groups.height(i)) {
       case 1: GemvSideOf<1>(d, g, r, j); break;
@@ -667,9 +736,15 @@ void GemvSide(const GemvBlock<T>& g) {
 }
 
 template <class T>
+void GemvCopy(const T* from, Index step, Index n, GemmAcc<T>* to) {
+  if (step == 1) return GemvWiden(from, n, to);
+  for (Index i = 0; i < n; ++i) to[i] = GemmWiden<GemmAcc<T>>(from[i * step]);
+}
+
+template <class T>
 Gemv<T> GemvTable() {
   return {static_cast<Index>(hn::Lanes(hn::ScalableTag<GemmAcc<T>>())), &GemvRows<T>,
-          &GemvColumns<T>, &GemvAcross<T>, &GemvSide<T>};
+          &GemvColumns<T>, &GemvAcross<T>, &GemvSide<T>, &GemvCopy<T>};
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ class Thin {
                 p_.c.col == 1 && slots_ == 1;
     constexpr auto kAcc = static_cast<Index>(sizeof(Acc));
     sum_bytes_ = in_place_ ? 0 : round_up(p_.m * part_n_ * kAcc, 64);
-    left_bytes_ = copy_a_ ? round_up((group_ * a_width_ + kernels::kGemmSlack) * kAcc, 64) : 0;
+    const Index a_size = across_ ? group_ * a_width_ + kernels::kGemmSlack : p_.m * a_stride_;
+    left_bytes_ = copy_a_ ? round_up(a_size * kAcc, 64) : 0;
     const Index bytes = slots_ * sum_bytes_ + split_.ranks * left_bytes_ +
                         (slots_ > 1 ? 0 : (split_.ranks - 1) * sum_bytes_);
     if (bytes <= kStackBytes && split_.ranks == 1) {
@@ -107,6 +108,7 @@ class Thin {
     const Index chunk_bytes = kChunk * a_width_ * static_cast<Index>(sizeof(Acc));
     const Index most = by_columns_ || copy_a_ ? std::max(kLeftBytes / chunk_bytes, least) : p_.k;
     group_ = std::min(p_.k, most * kChunk);
+    a_stride_ = group_ + 16;  // not all rows of A on the same few sets of L1
   }
 
   void run_rank(Index rank, std::byte* sum, std::byte* left) const {
@@ -158,10 +160,17 @@ class Thin {
       g.k = std::min(group_, k.end - p);
       if (copy_a_) {
         auto* const copy = reinterpret_cast<Acc*>(left);
-        gemm_.pack(a + p * p_.a.col, p_.a.row, p_.a.col, p_.m, a_width_, g.k, copy);
         g.a = copy;
-        g.a_row = 1;
-        g.a_col = a_width_;
+        if (across_) {
+          gemm_.pack(a + p * p_.a.col, p_.a.row, p_.a.col, p_.m, a_width_, g.k, copy);
+          g.a_row = 1;
+          g.a_col = a_width_;
+        } else {
+          for (Index r = 0; r < p_.m; ++r)
+            gemv_.copy(a + r * p_.a.row + p * p_.a.col, p_.a.col, g.k, copy + r * a_stride_);
+          g.a_row = a_stride_;
+          g.a_col = 1;
+        }
       } else {
         g.a = reinterpret_cast<const Acc*>(a + p * p_.a.col);
         g.a_row = p_.a.row;
@@ -201,7 +210,8 @@ class Thin {
   Index part_n_ = 0;    // most columns of a rank
   Index slots_ = 1;     // places for the sums of single chunks
   Index group_ = 0;     // elements of k at once, whole chunks
-  Index a_width_ = 0;   // of a copy of A, per element of k
+  Index a_width_ = 0;   // of a copy of A: elements for each of k,
+  Index a_stride_ = 0;  // or from row to row
   Index sum_bytes_ = 0, left_bytes_ = 0;
 };
 
