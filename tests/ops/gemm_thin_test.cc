@@ -53,7 +53,8 @@ struct Case {
 
 /// One product the thin way and the packed way.
 template <class T, class Out>
-void check(const Case& s, Executor& executor, Index ranks, std::mt19937& rng, bool special = false) {
+void check(const Case& s, Executor& executor, Index ranks, std::mt19937& rng,
+           bool special = false) {
   const auto strides = [](Index rows, Index cols, bool by_columns, Index pad) {
     return by_columns ? std::array{Index{1}, rows + pad} : std::array{cols + pad, Index{1}};
   };
@@ -155,7 +156,7 @@ TYPED_TEST(GemmThin, FromMemory) {
     std::mt19937 rng(3);
     StdThreadPool threads(2);
     const Index row = 4096 / static_cast<Index>(sizeof(TypeParam));
-    for (const Index m : {1, 2, 3, 4, 7, 16})
+    for (const Index m : {1, 2, 3, 4, 7, 15, 16})
       for (const bool columns : {false, true}) {
         Case s{m, 600, row, false, columns, false, 0, columns ? 0 : row - 600, 0};
         check<TypeParam, TypeParam>(s, threads, 2, rng);
@@ -170,7 +171,8 @@ TYPED_TEST(GemmThin, LongSums) {
   for_each_isa([] {
     std::mt19937 rng(4);
     StdThreadPool threads(2);
-    for (const auto& [m, n, k] : {std::array<Index, 3>{1, 1, 100003}, {2, 3, 30001}, {1, 16, 9999}, {4, 40, 5000}})
+    for (const auto& [m, n, k] :
+         {std::array<Index, 3>{1, 1, 100003}, {2, 3, 30001}, {1, 16, 9999}, {4, 40, 5000}})
       for (const bool columns : {false, true})
         for (const Index ranks : {0, 1, 2, 3}) {
           check<TypeParam, TypeParam>({m, n, k, false, columns}, threads, ranks, rng);

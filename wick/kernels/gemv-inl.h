@@ -31,8 +31,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr bool kGemvManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON;
 constexpr Index kGemvLine = 64;
-/// Lines are asked for so many bytes before they are read.
-constexpr Index kGemvAhead = 8192;
+/// Lines are asked for so many bytes before they are read: of some rows of B together; of each of
+/// 32 columns, or of 16.
+constexpr Index kGemvAhead = 8192, kGemvAhead32 = 2048, kGemvAhead16 = 8192;
+/// Lines of a column that are copied at once.
+constexpr Index kGemvPiece = 4;
 
 template <std::size_t kN>
 constexpr std::make_index_sequence<kN> kGemvSeq{};
@@ -69,8 +72,7 @@ HWY_INLINE void GemvAskLine(std::uintptr_t at) {
 }
 /// Asks for the lines of `bytes` bytes.
 HWY_INLINE void GemvAsk(std::uintptr_t at, Index bytes) {
-  for (Index i = 0; i < bytes; i += kGemvLine)
-    GemvAskLine(at + static_cast<std::uintptr_t>(i));
+  for (Index i = 0; i < bytes; i += kGemvLine) GemvAskLine(at + static_cast<std::uintptr_t>(i));
 }
 template <class T>
 HWY_INLINE std::uintptr_t GemvAddress(const T* base, Index offset) {
@@ -256,7 +258,8 @@ void GemvRows(const GemvBlock<T>& g) {
         s.first = p == p0;
         const T* rows = g.b + p * g.b_step + j;
         // What is read after these rows: those below, or the first ones of the next run.
-        const T* below = p + steps < g.k ? rows + steps * g.b_step : g.b + (j + n < g.n ? j + n : j);
+        const T* below =
+            p + steps < g.k ? rows + steps * g.b_step : g.b + (j + n < g.n ? j + n : j);
         for (Index x = 0; x < n;) {
           Index vectors = most;
           while (vectors > 1 && x + vectors * kLanes > n) vectors /= 2;
@@ -273,8 +276,9 @@ void GemvRows(const GemvBlock<T>& g) {
           } else {
             const Index there = std::min(width, n - x);
             for (Index q = 0; q < s.k; ++q, from += g.b_step) {
-              if (g.far) GemvAsk(s.ask + static_cast<std::uintptr_t>(q * s.ask_step),
-                                 width * Index{sizeof(T)});
+              if (g.far)
+                GemvAsk(s.ask + static_cast<std::uintptr_t>(q * s.ask_step),
+                        width * Index{sizeof(T)});
               Acc* to = block + q * width;
               GemvWiden(from, there, to);
               std::fill(to + there, to + width, Acc{0});
@@ -307,8 +311,8 @@ HWY_INLINE void GemvSquare(D d, const T* a, Index row, const V* columns, V* sums
   (GemvColumn(d, a + kP, row, columns[kP], sums, kGemvSeq<kM>), ...);
 }
 
-/// 16 bytes of each of the columns 0, kSide, 2 * kSide, ..., kStep apart, as the blocks of a vector.
-/// Loads that repeat a block cost no shuffle.
+/// 16 bytes of each of the columns 0, kSide, 2 * kSide, ..., kStep apart, as the blocks of a
+/// vector. Loads that repeat a block cost no shuffle.
 template <Index kStep, class D, class T>
 HWY_INLINE hn::Vec<D> GemvBlocks(D d, const T* HWY_RESTRICT b) {
   constexpr std::size_t kBlocks = hn::MaxLanes(d) * sizeof(T) / 16;
@@ -396,52 +400,38 @@ struct GemvColumnsPart {
   std::uintptr_t ask;  ///< what will be read soon; 0: nothing
 };
 
-/// Products of a line's worth of k.
+/// Elements of each column that are copied at once.
 template <class T>
-constexpr Index kGemvLineOf = kGemvLine / Index{sizeof(GemmAcc<T>)};
+constexpr Index kGemvCopied = kGemvPiece * kGemvLine / Index{sizeof(GemmAcc<T>)};
 
 template <class D, class T, class V, std::size_t... kI>
-HWY_INLINE void GemvLoadLines(D d, const T* HWY_RESTRICT b, Index step, V* v,
-                              std::index_sequence<kI...>) {
-  ((v[kI] = Lanes<T>::Load(d, b + static_cast<Index>(kI) * step)), ...);
-}
-template <class D, class T, class V, std::size_t... kI>
-HWY_INLINE void GemvStoreLines(D d, const V* v, T* HWY_RESTRICT to, std::index_sequence<kI...>) {
-  (hn::Store(v[kI], d, to + static_cast<Index>(kI) * kGemvLine / Index{sizeof(T)}), ...);
+HWY_INLINE void GemvLoadWide(D d, const T* HWY_RESTRICT b, V* v, std::index_sequence<kI...>) {
+  ((v[kI] = Lanes<T>::Load(d, b + kI * hn::MaxLanes(d))), ...);
 }
 
-/// Copies a line's worth of products of each of `width` columns, widened; the last of n columns is
-/// repeated. Loads come before stores: those whose addresses differ by a multiple of 4096 would
-/// wait for each other.
+/// Copies a piece of each of kWidth columns, widened; the last of n columns is repeated. All loads
+/// of a column come before its stores, since those 4096 bytes apart wait for each other.
 template <std::size_t kWidth, class T>
-HWY_INLINE void GemvStageLines(const T* HWY_RESTRICT b, Index step, Index n,
-                               GemmAcc<T>* HWY_RESTRICT to) {
+HWY_INLINE void GemvCopyPiece(const T* HWY_RESTRICT b, Index step, Index n,
+                              GemmAcc<T>* HWY_RESTRICT to) {
   const typename Lanes<T>::D d;
-  constexpr auto kLanes = static_cast<Index>(hn::MaxLanes(d));
-  constexpr std::size_t kSome = std::min<std::size_t>(kWidth, 8);
-  if (n >= Index{kWidth}) {
-    for (std::size_t i = 0; i < kWidth; i += kSome, b += Index{kSome} * step)
-      for (Index q = 0; q < kGemvLineOf<T>; q += kLanes) {
-        typename Lanes<T>::V v[kSome];
-        GemvLoadLines(d, b + q, step, v, kGemvSeq<kSome>);
-        GemvStoreLines(d, v, to + static_cast<Index>(i) * kGemvLineOf<T> + q, kGemvSeq<kSome>);
-      }
-  } else {
-    for (Index i = 0; i < Index{kWidth}; ++i, b += i < n ? step : 0)
-      for (Index q = 0; q < kGemvLineOf<T>; q += kLanes, to += kLanes)
-        hn::Store(Lanes<T>::Load(d, b + q), d, to);
+  constexpr std::size_t kVecs = std::size_t{kGemvCopied<T>} / hn::MaxLanes(d);
+  for (Index i = 0; i < Index{kWidth}; ++i, b += i < n ? step : 0, to += kGemvCopied<T>) {
+    typename Lanes<T>::V v[kVecs];
+    GemvLoadWide(d, b, v, kGemvSeq<kVecs>);
+    GemvStore(d, v, to, kGemvSeq<kVecs>);
   }
 }
 /// The same for the last, fewer products.
 template <class T>
-HWY_INLINE void GemvStageRest(const T* HWY_RESTRICT b, Index step, Index n, Index width, Index k,
-                              GemmAcc<T>* HWY_RESTRICT to) {
+HWY_INLINE void GemvCopyRest(const T* HWY_RESTRICT b, Index step, Index n, Index width, Index k,
+                             GemmAcc<T>* HWY_RESTRICT to) {
   for (Index i = 0; i < width; ++i, b += i < n ? step : 0)
-    for (Index q = 0; q < k; ++q) to[i * kGemvLineOf<T> + q] = GemmWiden<GemmAcc<T>>(b[q]);
+    for (Index q = 0; q < k; ++q) to[i * kGemvCopied<T> + q] = GemmWiden<GemmAcc<T>>(b[q]);
 }
 
-/// kS vectors of columns; sums[square][row of A][lanes]. They are copied a line each at a time: to
-/// be widened, because columns a power of two apart share few sets of L1, and because the distances
+/// kS vectors of columns; sums[square][row of A][lanes]. They are copied a piece at a time: to be
+/// widened, because columns a power of two apart share few sets of L1, and because the distances
 /// of a copy are constants.
 template <std::size_t kM, std::size_t kS, class T>
 HWY_NOINLINE void GemvColumnsTile(const GemvColumnsPart<T>& s, GemmAcc<T>* HWY_RESTRICT out) {
@@ -449,7 +439,7 @@ HWY_NOINLINE void GemvColumnsTile(const GemvColumnsPart<T>& s, GemmAcc<T>* HWY_R
   const hn::ScalableTag<Acc> d;
   using V = hn::Vec<decltype(d)>;
   constexpr std::size_t kWidth = kS * hn::MaxLanes(d);
-  constexpr Index kLine = kGemvLineOf<T>;
+  constexpr Index kLine = kGemvCopied<T>, kOne = kGemvLine / Index{sizeof(Acc)};
   HWY_ALIGN Acc lines[kWidth * std::size_t{kLine}];
   V sums[kM * kS];
   GemvZero(d, sums, kGemvSeq<kM * kS>);
@@ -459,16 +449,18 @@ HWY_NOINLINE void GemvColumnsTile(const GemvColumnsPart<T>& s, GemmAcc<T>* HWY_R
   const Index bytes = step * Index{sizeof(T)};
   Index p = 0;
   for (; p + kLine <= s.k; p += kLine) {
-    const Index at = p * Index{sizeof(T)};
-    if (s.ask != 0 && at % kGemvLine == 0)
-      GemvAskRows(s.ask + static_cast<std::uintptr_t>(at), bytes, kGemvSeq<kWidth>);
-    GemvStageLines<kWidth>(b + p, step, s.n, lines);
-    GemvAddLine<kM, kS, kLine>(d, lines, a + p, a_row, sums, kGemvSeq<4>);
+    GemvCopyPiece<kWidth>(b + p, step, s.n, lines);
+    for (Index q = 0; q < kLine; q += kOne) {
+      const Index at = (p + q) * Index{sizeof(T)};
+      if (s.ask != 0 && at % kGemvLine == 0)
+        GemvAskRows(s.ask + static_cast<std::uintptr_t>(at), bytes, kGemvSeq<kWidth>);
+      GemvAddLine<kM, kS, kLine>(d, lines + q, a + p + q, a_row, sums, kGemvSeq<4>);
+    }
   }
   if (p < s.k) {
     HWY_ALIGN Acc rest[kWidth * std::size_t{kLine}];
     HWY_ALIGN Acc column[kWidth];
-    GemvStageRest(b + p, step, s.n, Index{kWidth}, s.k - p, rest);
+    GemvCopyRest(b + p, step, s.n, Index{kWidth}, s.k - p, rest);
     for (std::size_t q = 0; p < s.k; ++p, ++q) {
       for (std::size_t i = 0; i < kWidth; ++i) column[i] = rest[i * std::size_t{kLine} + q];
       GemvAddColumns<kM>(d, column, a + p, a_row, sums, kGemvSeq<kS>);
@@ -480,11 +472,10 @@ HWY_NOINLINE void GemvColumnsTile(const GemvColumnsPart<T>& s, GemmAcc<T>* HWY_R
 /// What is read a while after product p of the columns from b on: further on in them, or the start
 /// of the next ones.
 template <class T>
-HWY_INLINE std::uintptr_t GemvNext(const GemvBlock<T>& g, const T* b, Index p, Index width,
-                                   Index bytes) {
-  const Index ahead = bytes / Index{sizeof(T)};
-  return GemvAddress(b, p + ahead < g.k ? p + ahead
-                                        : width * g.b_step + std::min(p, p + ahead - g.k));
+HWY_INLINE std::uintptr_t GemvNext(const GemvBlock<T>& g, const T* b, Index p, Index width) {
+  const Index ahead = (width > 16 ? kGemvAhead32 : kGemvAhead16) / Index{sizeof(T)};
+  return GemvAddress(b,
+                     p + ahead < g.k ? p + ahead : width * g.b_step + std::min(p, p + ahead - g.k));
 }
 
 /// kS squares of columns side by side where one row of A would wait for the latency of its sums.
@@ -504,7 +495,7 @@ HWY_INLINE void GemvColumnsOf(const GemvBlock<T>& g, Index begin, Index end) {
       s.k = std::min(g.chunk, g.k - p);
       s.a = g.a + p;
       s.b = b + p;
-      if (g.far) s.ask = GemvNext(g, b, p, kWidth, kGemvAhead / kWidth);
+      if (g.far) s.ask = GemvNext(g, b, p, kWidth);
       GemvColumnsTile<kM, kS>(s, sums);
       for (std::size_t r = 0; r < kM; ++r)
         for (std::size_t q = 0; Index{q * kLanes} < s.n; ++q)
@@ -549,32 +540,30 @@ HWY_NOINLINE void GemvAcrossTile(const GemvColumnsPart<T>& s, GemmAcc<T>* HWY_RE
   using Acc = GemmAcc<T>;
   const hn::ScalableTag<Acc> d;
   using V = hn::Vec<decltype(d)>;
-  constexpr Index kLine = kGemvLineOf<T>;
-  HWY_ALIGN Acc lines[2][kJ * std::size_t{kLine}];
+  constexpr Index kLine = kGemvCopied<T>;
+  HWY_ALIGN Acc lines[kJ * std::size_t{kLine}];
   V c[kJ * kV];
   GemvZero(d, c, kGemvSeq<kJ * kV>);
   const Acc* HWY_RESTRICT a = s.a;
   const Index a_col = s.a_col, bytes = s.b_step * Index{sizeof(T)};
-  // One line ahead of what is multiplied.
-  const auto stage = [&](Index p) HWY_ATTR {
-    Acc* to = lines[p / kLine % 2];
-    if (p + kLine <= s.k) {
-      GemvStageLines<kJ>(s.b + p, s.b_step, s.n, to);
-    } else if (p < s.k) {
-      GemvStageRest(s.b + p, s.b_step, s.n, Index{kJ}, s.k - p, to);
-    }
-  };
-  stage(0);
+  const Index one = kGemvLine / Index{sizeof(T)};
   for (Index p = 0; p < s.k; p += kLine) {
-    const Index at = p * Index{sizeof(T)}, k = std::min(kLine, s.k - p);
-    if (s.ask != 0 && at % kGemvLine == 0)
-      GemvAskRows(s.ask + static_cast<std::uintptr_t>(at), bytes, kGemvSeq<kJ>);
-    stage(p + kLine);
-    const Acc* now = lines[p / kLine % 2];
-    for (Index q = 0; q < k; ++q, a += a_col) {
-      V v[kV];
-      GemvLoad(d, a, v, kGemvSeq<kV>);
-      GemvAcrossStep<kV, kLine>(d, now + q, v, c, kGemvSeq<kJ>);
+    const Index k = std::min(kLine, s.k - p);
+    if (k == kLine) {
+      GemvCopyPiece<kJ>(s.b + p, s.b_step, s.n, lines);
+    } else {
+      GemvCopyRest(s.b + p, s.b_step, s.n, Index{kJ}, k, lines);
+    }
+    for (Index q0 = 0; q0 < k; q0 += one) {
+      std::uintptr_t ask = s.ask + static_cast<std::uintptr_t>((p + q0) * Index{sizeof(T)});
+      const Index end = std::min(k, q0 + one);
+      for (Index q = q0; q < end; ++q, a += a_col) {
+        V v[kV];
+        GemvLoad(d, a, v, kGemvSeq<kV>);
+        GemvAcrossStep<kV, kLine>(d, lines + q, v, c, kGemvSeq<kJ>);
+        if (s.ask != 0 && q - q0 < Index{kJ}) GemvAskLine(ask);
+        ask += static_cast<std::uintptr_t>(bytes);
+      }
     }
   }
   GemvStore(d, c, out, kGemvSeq<kJ * kV>);
@@ -601,7 +590,7 @@ HWY_INLINE void GemvAcrossOf(const GemvBlock<T>& g) {
         const T* b = g.b + (j + i) * g.b_step;
         s.n = n - i;
         s.b = b + p;
-        if (g.far) s.ask = GemvNext(g, b, p, Index{kJ}, 2048);
+        if (g.far) s.ask = GemvNext(g, b, p, Index{kJ});
         GemvAcrossTile<kJ, kV>(s, tile + i * Index{kV * kLanes});
       }
       for (std::size_t v = 0; v < kV; ++v) {
@@ -743,8 +732,12 @@ void GemvCopy(const T* from, Index step, Index n, GemmAcc<T>* to) {
 
 template <class T>
 Gemv<T> GemvTable() {
-  return {static_cast<Index>(hn::Lanes(hn::ScalableTag<GemmAcc<T>>())), &GemvRows<T>,
-          &GemvColumns<T>, &GemvAcross<T>, &GemvSide<T>, &GemvCopy<T>};
+  return {static_cast<Index>(hn::Lanes(hn::ScalableTag<GemmAcc<T>>())),
+          &GemvRows<T>,
+          &GemvColumns<T>,
+          &GemvAcross<T>,
+          &GemvSide<T>,
+          &GemvCopy<T>};
 }
 
 }  // namespace

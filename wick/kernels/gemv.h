@@ -34,11 +34,11 @@ template <Element T>
 struct Gemv {
   using Acc = GemmAcc<T>;
   using Run = void (*)(const GemvBlock<T>& g);
-  Index lanes;   ///< elements of a vector
-  Run rows;      ///< the elements of a row of B lie next to each other
-  Run columns;   ///< those of a column do; at most kGemvColumnRows rows, a_col is 1
-  Run across;    ///< the same for more rows, up to 2 * lanes; a_row is 1, a_col a multiple of lanes
-  Run side;      ///< as `rows`, n <= lanes: chunks run side by side
+  Index lanes;  ///< elements of a vector
+  Run rows;     ///< the elements of a row of B lie next to each other
+  Run columns;  ///< those of a column do; at most kGemvColumnRows rows, a_col is 1
+  Run across;   ///< the same for more rows, up to 2 * lanes; a_row is 1, a_col a multiple of lanes
+  Run side;     ///< as `rows`, n <= lanes: chunks run side by side
   /// to[i] = from[i * step], i < n.
   void (*copy)(const T* from, Index step, Index n, Acc* to);
 };

@@ -34,7 +34,8 @@ class Thin {
 
   /// Few rows, and the elements of B's rows or columns next to each other.
   bool fits(bool forced) const {
-    if (p_.m > kernels::kGemvRows || p_.k == 0) return false;
+    // Native products of pairs add in another order.
+    if (p_.m > kernels::kGemvRows || p_.k == 0 || gemm_.depth != 1) return false;
     const Index b_size = p_.k * p_.n * static_cast<Index>(sizeof(Acc));
     // Small B is as well off with the block kernel, which has larger tiles.
     const bool large = forced || b_size > cache_sizes().l2 / 4;
@@ -44,11 +45,9 @@ class Thin {
   }
 
   void run(Executor& executor, Index ranks) {
-    finish_ = gemm_finish(p_, gemm_);
     split(executor, ranks);
     choose_kernel();
-    in_place_ = sizeof(Out) == sizeof(Acc) && finish_.alpha == Acc{1} && finish_.beta == Acc{0} &&
-                p_.c.col == 1 && slots_ == 1;
+    in_place_ = holds_sums(p_) && sums_are_results(p_) && slots_ == 1;
     constexpr auto kAcc = static_cast<Index>(sizeof(Acc));
     sum_bytes_ = in_place_ ? 0 : round_up(p_.m * part_n_ * kAcc, 64);
     const Index a_size = across_ ? group_ * a_width_ + kernels::kGemmSlack : p_.m * a_stride_;
@@ -75,8 +74,9 @@ class Thin {
     const Index unit = by_columns_ ? gemv_.lanes : std::max(gemm_.nr, 64 / kBytes);
     const Index chunks = ceil_div(p_.k, kChunk);
     split_ = gemm_split(p_.m, p_.n, cost, count_, p_.m, unit, executor.threads(), ranks);
-    part_n_ = split_.by_product ? p_.n
-                                : std::min(p_.n, round_up(ceil_div(p_.n, split_.grid_n), unit) + unit);
+    part_n_ = split_.by_product
+                  ? p_.n
+                  : std::min(p_.n, round_up(ceil_div(p_.n, split_.grid_n), unit) + unit);
     const Index wanted = ranks > 0 ? ranks : executor.threads();
     const Index width = by_columns_ ? 1 : 256 / kBytes;
     if (split_.by_product || count_ > 1 || chunks < 2 * wanted || p_.n >= wanted * unit * 4) return;
@@ -115,8 +115,7 @@ class Thin {
     const GemmSplit::Part part = split_.part(rank, count_, p_.m, p_.n);
     for (Index i = part.products.begin; i < part.products.end; ++i) {
       const GemmBatch::Offsets at = batch_.offsets(i);
-      kernels::GemmFinish<Acc> finish = finish_;
-      finish.out = p_.c.data + at.c + part.columns.begin * p_.c.col;
+      const kernels::GemmFinish<Acc> finish = gemm_finish(p_, at).at(0, part.columns.begin);
       auto* const sums = reinterpret_cast<Acc*>(in_place_ ? finish.out : sum);
       const Index sum_row = in_place_ ? p_.c.row : part_n_;
       multiply(at, part.columns, {0, p_.k}, sums, sum_row, 0, left);
@@ -138,8 +137,7 @@ class Thin {
       const Acc* const next = sums + c * slot;
       for (Index i = 0; i < p_.m * p_.n; ++i) sums[i] += next[i];
     }
-    kernels::GemmFinish<Acc> finish = finish_;
-    finish.out = p_.c.data + at.c;
+    const kernels::GemmFinish<Acc> finish = gemm_finish(p_, at);
     finish.apply(finish, sums, p_.n, 0, 0, p_.m, p_.n);
   }
 
@@ -202,7 +200,6 @@ class Thin {
   Index count_;
   kernels::Gemm<T> gemm_;
   kernels::Gemv<T> gemv_;
-  kernels::GemmFinish<Acc> finish_{};
   GemmSplit split_;
   typename kernels::Gemv<T>::Run kernel_ = nullptr;
   bool by_columns_ = false;  // B's columns are contiguous
