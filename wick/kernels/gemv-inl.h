@@ -482,9 +482,9 @@ HWY_INLINE std::uintptr_t GemvNext(const GemvBlock<T>& g, const T* b, Index p, I
 template <std::size_t kM, std::size_t kS, class T>
 HWY_INLINE void GemvColumnsOf(const GemvBlock<T>& g, Index begin, Index end) {
   using Acc = GemmAcc<T>;
-  constexpr std::size_t kLanes = hn::MaxLanes(hn::ScalableTag<Acc>());
-  constexpr Index kWidth = Index{kS * kLanes};
-  HWY_ALIGN Acc sums[kM * kS * kLanes];
+  constexpr Index kLanes = Index{hn::MaxLanes(hn::ScalableTag<Acc>())};
+  constexpr Index kWidth = Index{kS} * kLanes;
+  HWY_ALIGN Acc sums[kM * std::size_t{kWidth}];
   GemvColumnsPart<T> s{};
   s.a_row = g.a_row;
   s.b_step = g.b_step;
@@ -497,11 +497,11 @@ HWY_INLINE void GemvColumnsOf(const GemvBlock<T>& g, Index begin, Index end) {
       s.b = b + p;
       if (g.far) s.ask = GemvNext(g, b, p, kWidth);
       GemvColumnsTile<kM, kS>(s, sums);
-      for (std::size_t r = 0; r < kM; ++r)
-        for (std::size_t q = 0; Index{q * kLanes} < s.n; ++q)
-          GemvFlush(sums + (q * kM + r) * kLanes, std::min(Index{kLanes}, s.n - Index{q * kLanes}),
-                    GemvAdds(g, c),
-                    GemvSums(g, c) + static_cast<Index>(r) * g.sum_row + j + Index{q * kLanes});
+      const Acc* from = sums;
+      for (Index q = 0; q < s.n; q += kLanes)
+        for (Index r = 0; r < Index{kM}; ++r, from += kLanes)
+          GemvFlush(from, std::min(kLanes, s.n - q), GemvAdds(g, c),
+                    GemvSums(g, c) + r * g.sum_row + j + q);
     }
   }
 }
