@@ -5,34 +5,50 @@
 
 namespace wick::kernels {
 
-/// A few rows times a matrix that is read once, in place: sums of one chunk of k, in the order of
-/// the block kernel. Row r of A is a + r * a_row, its elements a_col apart.
-template <class Acc>
+/// A few rows times a matrix that is read once, in place, in the order of the block kernel. k may
+/// be several chunks. A is in the type that products are added in; element (r, p) is
+/// a[r * a_row + p * a_col].
+template <Element T>
 struct GemvBlock {
-  Index m, n, k;  ///< m <= kGemvRows
+  using Acc = GemmAcc<T>;
+  Index m, n, k;
+  Index chunk;  ///< k is cut every so many products
   const Acc* a;
   Index a_row, a_col;
-  const Acc* b;
-  Index b_step;  ///< from one row of B to the next, or from one column to the next
+  const T* b;
+  Index b_step;  ///< from one row of B to the next (`rows`, `side`), or from one column to the next
   Acc* sum;      ///< columns next to each other
   Index sum_row;
-  bool add;  ///< sum += chunk, else sum = chunk
+  Index sum_chunk;  ///< sums of one chunk lie so far behind those of the one before; 0: added up
+  bool add;         ///< the first chunk is added to what is there
+  bool far;         ///< B comes from beyond L2: lines are asked for ahead
 };
 
-inline constexpr Index kGemvRows = 4;
+/// Most rows of A.
+inline constexpr Index kGemvRows = 16;
+/// Most rows of A for `columns`.
+inline constexpr Index kGemvColumnRows = 4;
 
-/// The functions for this CPU, for f32 and f64.
-template <class Acc>
+/// The functions for this CPU.
+template <Element T>
 struct Gemv {
-  void (*rows)(const GemvBlock<Acc>& g);     ///< the elements of a row of B lie next to each other
-  void (*columns)(const GemvBlock<Acc>& g);  ///< those of a column do
+  using Acc = GemmAcc<T>;
+  using Run = void (*)(const GemvBlock<T>& g);
+  Index lanes;  ///< elements of a vector
+  Run rows;     ///< the elements of a row of B lie next to each other
+  Run columns;  ///< those of a column do; at most kGemvColumnRows rows, a_col is 1
+  Run across;   ///< the same for more rows, up to 2 * lanes; a_row is 1, a_col a multiple of lanes
+  Run side;     ///< as `rows`, n <= lanes: chunks run side by side
+  /// to[i] = from[i * step], i < n.
+  void (*copy)(const T* from, Index step, Index n, Acc* to);
 };
 
-template <class Acc>
-Gemv<Acc> gemv();
-template <>
-Gemv<f32> gemv();
-template <>
-Gemv<f64> gemv();
+template <Element T>
+Gemv<T> gemv();
+#define WICK_DECLARE(T) \
+  template <>           \
+  Gemv<T> gemv();
+WICK_FOR_FLOATS(WICK_DECLARE)
+#undef WICK_DECLARE
 
 }  // namespace wick::kernels
