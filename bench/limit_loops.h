@@ -19,7 +19,7 @@ struct Fma {
   double flops;  ///< operations of one round, two for each multiply-add
 };
 
-/// Reads n doubles / copies them; the arrays are 64-byte aligned and n is a multiple of 64.
+/// Reads n doubles / copies them; the arrays are 64-byte aligned and n is a multiple of 512.
 using ReadLoop = double (*)(const double* x, std::size_t n);
 using CopyLoop = void (*)(double* y, const double* x, std::size_t n);
 
@@ -28,7 +28,7 @@ struct LimitLoops {
   Fma f32[2];  ///< full vectors; half as wide
   Fma f64[2];
   Fma bf16[2];       ///< native dot products, of vectors and of tiles; empty where there are none
-  ReadLoop read[2];  ///< as it comes; with prefetches
+  ReadLoop read[3];  ///< as it comes; with prefetches; in eight places at once
   CopyLoop copy[2];  ///< ordinary stores; stores past the caches
 };
 

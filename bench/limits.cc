@@ -39,11 +39,13 @@ MachineLimits::MachineLimits(const std::vector<int>& cpus, Options options)
   std::fill_n(array_.data(), n, 1.0);
   for (int i = 0; i < kLimitCount; ++i) {
     const auto limit = static_cast<Limit>(i);
-    double rates[2] = {};
+    double rates[3] = {};
+    const int forms = limit == Limit::read ? 3 : 2;
     for (int round = 0; round < 3; ++round)
-      for (int form = 0; form < 2; ++form)
+      for (int form = 0; form < forms; ++form)
         rates[form] = std::max(rates[form], run_once(limit, 1, form, options_.seconds));
-    form_[static_cast<std::size_t>(i)] = rates[1] > rates[0] ? 1 : 0;
+    form_[static_cast<std::size_t>(i)] =
+        static_cast<int>(std::max_element(rates, rates + forms) - rates);
   }
 }
 
@@ -79,7 +81,7 @@ double MachineLimits::run_memory(Limit limit, int threads, int form, double seco
   const double* x = array_.data() + place_;
   double* y = array_.data() + size + place_;
   place_ += total;
-  const auto n = static_cast<std::size_t>(total / threads / 64 * 64);
+  const auto n = static_cast<std::size_t>(total / threads / 512 * 512);
   const double took = team_.run(threads, [&](int rank) {
     const std::size_t at = static_cast<std::size_t>(rank) * n;
     if (copying) {
