@@ -64,6 +64,8 @@ namespace {
   alignas(64) float sums[16 * 16] = {};
   alignas(64) std::uint16_t pairs[16 * 32];
   for (std::uint16_t& x : pairs) x = 0x3A80;  // 2^-10 in bf16
+  // (g++ 12 takes ldtilecfg for reading 8 bytes, and tile loads for reading nothing.)
+  asm volatile("" : : "r"(&config), "r"(pairs) : "memory");
   _tile_loadconfig(&config);
   _tile_zero(0);
   _tile_zero(1);

@@ -17,7 +17,8 @@ namespace wick {
 /// u8, u32, i16, i32, i64 (modulo 2^bits). The result's bits depend on k, the type and the elements
 /// alone: k is cut into chunks of 384 (f64: 256); in a chunk products are added one after the other
 /// by fused multiply-add, from 0; sums of chunks are added in order; then comes
-/// fma(beta, c, alpha * sum). NaN and infinity follow IEEE 754. (CPUs without FMA round twice.)
+/// fma(beta, c, alpha * sum). NaN and infinity follow IEEE 754. (CPUs without FMA round twice. CPUs
+/// that multiply pairs of bf16 have an order of their own for bf16: docs/numerics.md.)
 ///
 /// Runs on current_executor(), on the calling thread alone where m * n * k is small. Errors:
 /// `shape` (a negative size), `argument` (a null pointer to a matrix that has elements), `overlap`

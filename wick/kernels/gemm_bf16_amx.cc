@@ -213,6 +213,73 @@ void PackA(const bf16* src, Index lane, Index step, Index lanes, Index, Index k,
   }
 }
 
+constexpr Index kDeep = 2;  // blocks of 2 * kSide rows of B between loading and storing sums
+
+/// kDeep blocks of rows of B for kWidth columns, as the tile unit wants them; what is not there is
+/// 0.
+HWY_INLINE void Interleave(const bf16* b, Index b_row, Index depth, __mmask32 columns,
+                           std::uint32_t* panel) {
+  constexpr Index kAhead = 512;  // elements
+  alignas(64) static constexpr auto kOrder = [] {
+    std::array<std::uint16_t, 64> order{};
+    for (std::size_t i = 0; i < 32; ++i) {
+      order[2 * i] = static_cast<std::uint16_t>(i);
+      order[2 * i + 1] = static_cast<std::uint16_t>(32 + i);
+    }
+    return order;
+  }();
+  const __m512i lower = _mm512_load_si512(kOrder.data());
+  const __m512i upper = _mm512_load_si512(kOrder.data() + 32);
+  for (Index q = 0; q < kDeep * kSide; ++q, b += 2 * b_row, panel += kWidth) {
+    __m512i even = _mm512_setzero_si512(), odd = even;
+    if (2 * q < depth) {
+      even = _mm512_maskz_loadu_epi16(columns, b);
+      __builtin_prefetch(b + kAhead, 0, 2);
+    }
+    if (2 * q + 1 < depth) {
+      odd = _mm512_maskz_loadu_epi16(columns, b + b_row);
+      __builtin_prefetch(b + b_row + kAhead, 0, 2);
+    }
+    _mm512_store_si512(panel, _mm512_permutex2var_epi16(even, lower, odd));
+    _mm512_store_si512(panel + kSide, _mm512_permutex2var_epi16(even, upper, odd));
+  }
+}
+
+/// Bf16RowsFn by the tile unit itself: pays from a few rows on.
+void RowsTiles(const Bf16Rows& g) {
+  constexpr Index kRowsOfB = kDeep * 2 * kSide;
+  HWY_ALIGN std::uint32_t pairs[kDeep * kSide * kSide];  // [block][row][pair]
+  HWY_ALIGN std::uint32_t panel[kDeep * kSide * kWidth];
+  _tile_loadconfig(&kShapes[static_cast<std::size_t>(g.m - 1)]);
+  std::fill_n(g.sum, g.m * g.sum_row, 0.0F);
+  for (Index p = 0; p < g.k; p += kRowsOfB) {
+    const Index depth = std::min(kRowsOfB, g.k - p);
+    const bool deep = depth > 2 * kSide;
+    std::fill_n(pairs, kDeep * kSide * kSide, 0U);
+    for (Index r = 0; r < g.m; ++r)
+      for (Index q = 0; q < depth; ++q)
+        pairs[(q / 2 / kSide * kSide + r) * kSide + q / 2 % kSide] |=
+            std::uint32_t{g.a[r * g.a_row + (p + q) * g.a_col].bits} << (q % 2 * 16);
+    for (Index j = 0; j < g.n; j += kWidth) {
+      const Index left = g.n - j;
+      const __mmask32 columns = left >= kWidth ? ~__mmask32{0} : (__mmask32{1} << left) - 1;
+      Interleave(g.b + p * g.b_row + j, g.b_row, depth, columns, panel);
+      Fence();
+      Load<false, true>(g.sum + j, g.sum_row);
+      for (Index block = 0; block < (deep ? kDeep : 1); ++block) {
+        const std::uint32_t* b = panel + block * kSide * kWidth;
+        _tile_loadd(4, pairs + block * kSide * kSide, kSide * kPlace);
+        _tile_loadd(6, b, kWidth * kPlace);
+        _tile_loadd(7, b + kSide, kWidth * kPlace);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_dpbf16ps(1, 4, 7);
+      }
+      Store<false, true>(g.sum + j, g.sum_row);
+    }
+  }
+  _tile_release();
+}
+
 /// What the tile unit does, by multiply-adds: 16 pairs, even and odd products apart.
 struct RowsTile {
   static constexpr Index kChunk = 0;
@@ -245,6 +312,11 @@ struct RowsTile {
   static constexpr int Place(int c) { return c / 2 + (c % 2 == 0 ? 0 : 16); }
 };
 
+void Rows(const Bf16Rows& g) {
+  constexpr Index kFew = 2;
+  (g.m > kFew ? &RowsTiles : &RowsRun<RowsTile>)(g);
+}
+
 Gemm<bf16> Table() {
   Gemm<bf16> table{};
   table.mr = kRows;
@@ -265,7 +337,7 @@ Gemm<bf16> Table() {
 }  // namespace HWY_NAMESPACE
 
 Gemm<bf16> gemm_bf16_amx() { return HWY_NAMESPACE::Table(); }
-Bf16RowsFn bf16_rows_amx() { return &HWY_NAMESPACE::RowsRun<HWY_NAMESPACE::RowsTile>; }
+Bf16RowsFn bf16_rows_amx() { return &HWY_NAMESPACE::Rows; }
 
 }  // namespace wick::kernels
 HWY_AFTER_NAMESPACE();

@@ -94,8 +94,8 @@ HWY_INLINE void RowsSort(f32* sum, Index n) {
 
 template <class Unit>
 HWY_NOINLINE void RowsBlocks(const Bf16Rows& g) {
-  static constexpr void (*kTiles[])(const RowsPlace&) = {
-      RowsTileOf<Unit, 1>, RowsTileOf<Unit, 2>, RowsTileOf<Unit, 3>, RowsTileOf<Unit, 4>};
+  static constexpr void (*kTiles[])(const RowsPlace&) = {RowsTileOf<Unit, 1>, RowsTileOf<Unit, 2>,
+                                                         RowsTileOf<Unit, 3>, RowsTileOf<Unit, 4>};
   HWY_ALIGN std::uint32_t pairs[Bf16Rows::kMost * kRowsDepth / 2];
   RowsPlace place{};
   place.b_row = g.b_row;
@@ -107,8 +107,8 @@ HWY_NOINLINE void RowsBlocks(const Bf16Rows& g) {
     std::fill_n(pairs, Bf16Rows::kMost * kRowsDepth / 2, 0U);
     for (Index r = 0; r < g.m; ++r)
       for (Index q = 0; q < place.depth; ++q)
-        pairs[(r * kRowsDepth + q) / 2] |=
-            std::uint32_t{g.a[r * g.a_row + (p + q) * g.a_col].bits} << (q % 2 * 16);
+        pairs[(r * kRowsDepth + q) / 2] |= std::uint32_t{g.a[r * g.a_row + (p + q) * g.a_col].bits}
+                                           << (q % 2 * 16);
     for (Index j = 0; j < g.n; j += Bf16Rows::kWidth) {
       place.b = g.b + p * g.b_row + j;
       const Index left = g.n - j;

@@ -29,11 +29,10 @@ bool run(GemmProblem<bf16, Out> p, GemmBatch batch, Executor& executor, const Ge
                                      Bf16Rows::kWidth, executor.threads(), tuning.ranks);
   const Index sum_row = round_up(p.n, Bf16Rows::kWidth);
   const Index floats = p.m * sum_row;
-  const Scratch scratch(checked_mul(2 * floats * static_cast<Index>(sizeof(f32)), split.ranks,
-                                    "gemm", "scratch"),
-                        "gemm");
-  const auto multiply =
-      unit == Bf16Unit::amx ? kernels::bf16_rows_amx() : kernels::bf16_rows_dot();
+  const Scratch scratch(
+      checked_mul(2 * floats * static_cast<Index>(sizeof(f32)), split.ranks, "gemm", "scratch"),
+      "gemm");
+  const auto multiply = unit == Bf16Unit::amx ? kernels::bf16_rows_amx() : kernels::bf16_rows_dot();
   executor.run(static_cast<int>(split.ranks), [&](int rank) {
     const GemmSplit::Part part = split.part(rank, count, p.m, p.n);
     Bf16Rows g{};
