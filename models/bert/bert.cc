@@ -8,12 +8,16 @@
 #include <utility>
 
 #include "wick/nn.h"
+#include "wick/parallel/executor.h"
 
 namespace wick::models {
 namespace {
 
-/// Attention scores kept at a time: they should stay in the caches.
-constexpr Index kScoresAtOnce = Index{1} << 20;
+/// Attention scores that one thread keeps at a time: they should stay in L2.
+constexpr Index kScoresAtOnce = Index{1} << 16;
+
+/// Multiplications below which another thread is not worth its start.
+constexpr Index kWorkPerThread = Index{1} << 18;
 
 /// Looks weights up and holds them against the shapes they must have.
 class Weights {
@@ -62,17 +66,20 @@ Bert::Bert(const BertConfig& config, const SafeTensors& file) : config_(config) 
   const auto norm = [&](const std::string& name) -> Norm {
     return {weights.get(name + ".weight", {h}), weights.get(name + ".bias", {h})};
   };
-  // [in, out] from the file's [out, in]; several side by side where one product serves them all.
+  // From the file's [out, in]; several side by side where one product serves them all.
   const auto linear = [&](std::initializer_list<std::string> names, Index in, Index out) -> Linear {
+    if (names.size() == 1)
+      return {PackedMatrix(weights.get(*names.begin() + ".weight", {out, in}).t()),
+              weights.get(*names.begin() + ".bias", {out})};
     const auto parts = static_cast<Index>(names.size());
-    Linear l{Tensor::empty({in, parts * out}), Tensor::empty({parts * out})};
+    const Tensor weight = Tensor::empty({parts * out, in}), bias = Tensor::empty({parts * out});
     Index at = 0;
     for (const std::string& name : names) {
-      copy_into(l.weight.narrow(1, at, out), weights.get(name + ".weight", {out, in}).t());
-      copy_into(l.bias.narrow(0, at, out), weights.get(name + ".bias", {out}));
+      copy_into(weight.narrow(0, at, out), weights.get(name + ".weight", {out, in}));
+      copy_into(bias.narrow(0, at, out), weights.get(name + ".bias", {out}));
       at += out;
     }
-    return l;
+    return {PackedMatrix(weight.t()), bias};
   };
   words_ = weights.get("embeddings.word_embeddings.weight", {config.vocab_size, h});
   positions_ =
@@ -91,14 +98,7 @@ Bert::Bert(const BertConfig& config, const SafeTensors& file) : config_(config) 
   }
 }
 
-Tensor Bert::Linear::operator()(const Tensor& x) const {
-  Tensor y = x.matmul(weight);
-  add_into(y, y, bias);
-  return y;
-}
-
-void Bert::add_and_norm(const Tensor& x, const Tensor& residual, const Norm& norm) const {
-  add_into(x, x, residual);
+void Bert::normalize(const Tensor& x, const Norm& norm) const {
   layer_norm_into(x, x, norm.weight, norm.bias, config_.norm_eps);
 }
 
@@ -110,36 +110,47 @@ Tensor Bert::embed(const PackedTokens& tokens) const {
         x.narrow(0, g.first, g.count * g.length).reshape({g.count, g.length, config_.hidden_size});
     add_into(rows, rows, positions_.narrow(0, 0, g.length));
   }
-  layer_norm_into(x, x, embedding_norm_.weight, embedding_norm_.bias, config_.norm_eps);
+  normalize(x, embedding_norm_);
   return x;
 }
 
-Tensor Bert::attend(const Tensor& qkv, const std::vector<PackedTokens::Group>& groups) const {
-  const Index heads = config_.heads, width = config_.hidden_size / heads;
-  const f64 scale = 1.0 / std::sqrt(static_cast<f64>(width));
-  const Tensor context = Tensor::empty({qkv.size(0), config_.hidden_size});
+void Bert::attend(const Tensor& context, const Tensor& qkv,
+                  const std::vector<PackedTokens::Group>& groups) const {
+  const Index hidden = config_.hidden_size, width = config_.head_size();
+  const Epilogue scaled{.alpha = 1.0 / std::sqrt(static_cast<f64>(width))};
   for (const auto& g : groups) {
-    const Index at_once =
-        std::max<Index>(1, kScoresAtOnce / std::max<Index>(1, heads * g.length * g.length));
-    for (Index done = 0; done < g.count; done += at_once) {
-      const Index count = std::min(at_once, g.count - done);
-      const Index first = g.first + done * g.length, rows = count * g.length;
-      // [count, heads, length, width] views of the rows.
+    if (g.length == 0) continue;
+    // Blocks of sequences and heads whose scores fit, and enough of them for all threads.
+    const Index size = g.length * g.length, threads = current_executor().threads();
+    Index heads = std::clamp<Index>(kScoresAtOnce / size, 1, config_.heads);
+    const Index work = 2 * size * width;  // of one head
+    if (g.count < threads && heads * work > kWorkPerThread)
+      heads = std::min(heads, ceil_div(config_.heads * g.count, threads));
+    const Index sequences =
+        std::clamp<Index>(kScoresAtOnce / (size * heads), 1, std::max<Index>(1, g.count / threads));
+    const Index across = ceil_div(config_.heads, heads);
+    const auto block = [&](Index i) {
+      const Index head = i % across * heads, sequence = i / across * sequences;
+      const Index h = std::min(heads, config_.heads - head);
+      const Index n = std::min(sequences, g.count - sequence);
+      // [n, h, length, width] views of the rows.
       const auto split = [&](const Tensor& x, Index column) {
-        return x.narrow(0, first, rows)
-            .narrow(1, column, config_.hidden_size)
-            .reshape({count, g.length, heads, width})
+        return x.narrow(0, g.first + sequence * g.length, n * g.length)
+            .narrow(1, column + head * width, h * width)
+            .reshape({n, g.length, h, width})
             .transpose(1, 2);
       };
-      const Tensor q = split(qkv, 0), k = split(qkv, config_.hidden_size),
-                   v = split(qkv, 2 * config_.hidden_size);
-      const Tensor scores = Tensor::empty({count, heads, g.length, g.length});
-      matmul_into(scores, q, k.t(), scale);
+      const Tensor scores = Tensor::empty({n, h, g.length, g.length});
+      matmul_into(scores, split(qkv, 0), split(qkv, hidden).t(), scaled);
       softmax_into(scores, scores, -1);
-      matmul_into(split(context, 0), scores, v);
-    }
+      matmul_into(split(context, 0), scores, split(qkv, 2 * hidden));
+    };
+    parallel_for(ceil_div(g.count, sequences) * across,
+                 std::max<Index>(1, kWorkPerThread / (work * heads * sequences)),
+                 [&](Index begin, Index end) {
+                   for (Index i = begin; i < end; ++i) block(i);
+                 });
   }
-  return context;
 }
 
 Tensor Bert::forward(const PackedTokens& tokens) const {
@@ -147,13 +158,21 @@ Tensor Bert::forward(const PackedTokens& tokens) const {
     if (g.length > config_.positions)
       throw Error(ErrorKind::shape, "bert",
                   str("wanted at most ", config_.positions, " tokens, got ", g.length));
-  Tensor x = embed(tokens);
+  const Tensor x = embed(tokens);
+  const Index rows = x.size(0), hidden = config_.hidden_size;
+  const Tensor qkv = Tensor::empty({rows, 3 * hidden}), context = Tensor::empty({rows, hidden});
+  const Tensor y = Tensor::empty({rows, hidden});
+  const Tensor inner = Tensor::empty({rows, config_.intermediate});
   for (const Layer& layer : layers_) {
-    const Tensor attended = layer.attention_out(attend(layer.qkv(x), tokens.groups));
-    add_and_norm(attended, x, layer.attention_norm);
-    const Tensor y = layer.down(layer.up(attended).gelu_erf());
-    add_and_norm(y, attended, layer.output_norm);
-    x = y;
+    matmul_into(qkv, x, layer.qkv.weight, {.bias = layer.qkv.bias});
+    attend(context, qkv, tokens.groups);
+    matmul_into(y, context, layer.attention_out.weight,
+                {.bias = layer.attention_out.bias, .residual = x});
+    normalize(y, layer.attention_norm);
+    matmul_into(inner, y, layer.up.weight,
+                {.bias = layer.up.bias, .activation = UnaryOp::gelu_erf});
+    matmul_into(x, inner, layer.down.weight, {.bias = layer.down.bias, .residual = y});
+    normalize(x, layer.output_norm);
   }
   return x;
 }

@@ -7,6 +7,7 @@
 
 #include "models/bert/config.h"
 #include "wick/io.h"
+#include "wick/linear.h"
 #include "wick/tensor.h"
 
 namespace wick::models {
@@ -43,10 +44,9 @@ class Bert {
   Tensor forward(const PackedTokens& tokens) const;
 
  private:
-  /// Weights are kept as [in, out], so that a product reads them row by row.
   struct Linear {
-    Tensor weight, bias;
-    Tensor operator()(const Tensor& x) const;
+    PackedMatrix weight;  ///< [in, out]
+    Tensor bias;
   };
   struct Norm {
     Tensor weight, bias;
@@ -57,9 +57,10 @@ class Bert {
   };
 
   Tensor embed(const PackedTokens& tokens) const;
-  Tensor attend(const Tensor& qkv, const std::vector<PackedTokens::Group>& groups) const;
-  /// layer_norm(x + residual), in place of x.
-  void add_and_norm(const Tensor& x, const Tensor& residual, const Norm& norm) const;
+  /// softmax(q k^T / sqrt(width)) v for every sequence and head; qkv holds the three side by side.
+  void attend(const Tensor& context, const Tensor& qkv,
+              const std::vector<PackedTokens::Group>& groups) const;
+  void normalize(const Tensor& x, const Norm& norm) const;
 
   BertConfig config_;
   Tensor words_, positions_;  // positions_ holds position + token type 0
