@@ -74,6 +74,12 @@ def erfcx_mapped(t, k):
     return (1 + 2 * z) * mp.exp(z * z) * mp.erfc(z)
 
 
+def gelu_tail(w, c):
+    """(z + c) exp(z^2 / 2) erfc(z / sqrt(2)) / 2 for w = z / (z + c)."""
+    z = c * w / (1 - w)
+    return (z + c) * mp.exp(z * z / 2) * mp.erfc(z / mp.sqrt(2)) / 2
+
+
 def tables():
     half_ln2 = mp.log(2) / 2
     over = mpf("1.01")
@@ -108,6 +114,9 @@ def tables():
         "erf64": (safe(erf_ratio), wide, mpf(1), 12, None),
         "erf_short": (safe(erf_ratio), wide, mpf(1), 7, None),
         "erfcx64": (lambda t: erfcx_mapped(t, mpf("3.75")), -1, 1, 25, None),
+        # Where gelu_erf is not 0: z up to 15.
+        "gelu_erf32": (lambda t: gelu_tail(t + mpf("0.34375"), mpf("3.5")), -mpf("0.34375"),
+                       mpf(15) / mpf("18.5") - mpf("0.34375"), 9, None),
         "erfcx_short": (lambda t: erfcx_mapped(t, mpf("3.75")), -1, 1, 14, None),
     }
 
