@@ -42,6 +42,6 @@ std::vector<std::string> embed_peer_command() {
   return {peer_python(), *script};
 }
 
-std::vector<std::string> embed_peer_engines() { return {"pytorch", "onnxruntime"}; }
+std::vector<std::string> embed_peer_engines() { return {"pytorch", "onnxruntime", "openvino"}; }
 
 }  // namespace wick::bench

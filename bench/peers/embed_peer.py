@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The BERT encoder of a folder in another library, for `wick bench embed`.
 
-    embed_peer.py pytorch|onnxruntime FOLDER THREADS
+    embed_peer.py pytorch|onnxruntime|openvino FOLDER THREADS
 
 It speaks by lines on the standard input and output:
 
@@ -217,7 +217,36 @@ class OnnxRuntime:
         return self.run()
 
 
-LIBRARIES = {"pytorch": PyTorch, "onnxruntime": OnnxRuntime}
+class OpenVino(OnnxRuntime):
+    """The same graph, compiled by OpenVINO for f32."""
+
+    # oneTBB's threads, which are pinned by OpenVINO itself.
+    waits_for_others = False
+
+    def __init__(self, folder, threads):
+        import numpy as np
+        import onnx
+        import openvino
+        self.np, self.threads, self.library, self.onnx = np, threads, openvino, onnx
+        self.version = f"openvino {openvino.__version__.split('-')[0]}"
+        self.config, self.weights = load_weights(folder, np)
+        self.sessions = {}
+
+    def session(self, masked):
+        if masked not in self.sessions:
+            core = self.library.Core()
+            model = core.read_model(self.graph(masked))
+            self.sessions[masked] = core.compile_model(model, "CPU", {
+                "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY",
+                "NUM_STREAMS": "1", "INFERENCE_NUM_THREADS": str(self.threads)
+            }).create_infer_request()
+        return self.sessions[masked]
+
+    def run(self):
+        return self.current.infer(self.inputs, share_inputs=True, share_outputs=True)[0]
+
+
+LIBRARIES = {"pytorch": PyTorch, "onnxruntime": OnnxRuntime, "openvino": OpenVino}
 
 
 def set_tokens(peer, text):

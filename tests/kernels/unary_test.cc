@@ -99,7 +99,7 @@ void check_accuracy(const std::vector<T>& x, Meaning meaning) {
   }
 }
 
-// Measured once over all floats: 3.9 ULP (with FMA).
+// Over all floats, with FMA, the largest error is 3.98 ULP.
 TEST(UnaryKernels, GeluErfOverItsWholeRange) {
   for_each_isa([] {
     std::vector<f32> x;
