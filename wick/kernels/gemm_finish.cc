@@ -61,7 +61,7 @@ HWY_INLINE void StoreNarrow(D d, V v, T* p, Index step, Index n) {
 /// What comes before the activation (`head`) and after it; without the latter, results go back into
 /// the tile.
 template <class Out, class Acc>
-HWY_INLINE void Pass(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index i, Index j, Index m,
+HWY_NOINLINE void Pass(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index i, Index j, Index m,
                      Index n, bool head, bool tail) {
   const hn::ScalableTag<Acc> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
@@ -113,6 +113,49 @@ HWY_INLINE void Round(const GemmFinish<Acc>& f, const Acc* tile, Index tile_row,
       StoreNarrow(d, hn::LoadU(d, tile + q), out + q * f.col, f.col, n - q);
 }
 
+/// The same for rows of kVecs whole vectors that lie next to each other everywhere.
+template <std::size_t kVecs, class Acc>
+HWY_INLINE void PassRows(const GemmFinish<Acc>& f, Acc* HWY_RESTRICT tile, Index tile_row, Index i,
+                         Index j, Index m, bool head, bool tail) {
+  const hn::ScalableTag<Acc> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto alpha = hn::Set(d, f.alpha), beta = hn::Set(d, f.beta), factor = hn::Set(d, f.scale);
+  const bool multiply = head && f.alpha != Acc{1}, accumulate = head && f.beta != Acc{0};
+  const bool add_bias = head && f.bias != nullptr, add = tail && f.residual != nullptr;
+  const bool scale = tail && f.scale != Acc{1};
+  Acc* out = static_cast<Acc*>(f.out) + i * f.row + j;
+  const Acc* residual =
+      add ? static_cast<const Acc*>(f.residual) + i * f.residual_row + j : nullptr;
+  const Acc* bias = add_bias ? f.bias + j : nullptr;
+  for (Index r = 0; r < m; ++r, tile += tile_row, out += f.row) {
+    Acc* to = tail ? out : tile;
+    for (std::size_t q = 0; q < kVecs * lanes; q += lanes) {
+      auto v = hn::LoadU(d, tile + q);
+      if (multiply) v = hn::Mul(alpha, v);
+      if (accumulate) v = hn::MulAdd(beta, hn::LoadU(d, out + q), v);
+      if (add_bias) v = hn::Add(v, hn::LoadU(d, bias + q));
+      if (scale) v = hn::Mul(v, factor);
+      if (add) v = hn::Add(v, hn::LoadU(d, residual + q));
+      hn::StoreU(v, d, to + q);
+    }
+    if (add) residual += f.residual_row;
+  }
+}
+
+/// Whichever of the two fits.
+template <class Out, class Acc>
+HWY_INLINE void AnyPass(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index i, Index j,
+                        Index m, Index n, bool head, bool tail) {
+  if constexpr (std::same_as<Out, Acc> && hwy::IsFloat<Acc>()) {
+    const auto lanes = static_cast<Index>(hn::Lanes(hn::ScalableTag<Acc>()));
+    const bool rows = f.col == 1 && (f.bias == nullptr || (f.bias_col == 1 && f.bias_row == 0)) &&
+                      (f.residual == nullptr || f.residual_col == 1);
+    if (rows && n == 2 * lanes) return PassRows<2>(f, tile, tile_row, i, j, m, head, tail);
+    if (rows && n == lanes) return PassRows<1>(f, tile, tile_row, i, j, m, head, tail);
+  }
+  Pass<Out>(f, tile, tile_row, i, j, m, n, head, tail);
+}
+
 /// GemmFinish::apply.
 template <class Out, class Acc>
 void Finish(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index i, Index j, Index m,
@@ -125,12 +168,18 @@ void Finish(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index i, Index 
       return Round<Out>(f, tile, tile_row, i, j, m, n);
   }
   if (!hwy::IsFloat<Acc>() || f.activate == nullptr) {
-    Pass<Out>(f, tile, tile_row, i, j, m, n, true, true);
+    AnyPass<Out>(f, tile, tile_row, i, j, m, n, true, true);
     return;
   }
-  Pass<Out>(f, tile, tile_row, i, j, m, n, true, false);
-  f.activate(tile, tile, Loop2<2>{n, m, {1, 1}, {tile_row, tile_row}});
-  Pass<Out>(f, tile, tile_row, i, j, m, n, false, true);
+  AnyPass<Out>(f, tile, tile_row, i, j, m, n, true, false);
+  // A tile is one run, with what lies between its rows: short runs would wait for each result.
+  const Index gap = m > 1 ? tile_row - n : 0;
+  if (gap < 4 * static_cast<Index>(hn::Lanes(hn::ScalableTag<Acc>()))) {
+    f.activate(tile, tile, Loop2<2>{(m - 1) * tile_row + n, 1, {1, 1}, {0, 0}});
+  } else {
+    f.activate(tile, tile, Loop2<2>{n, m, {1, 1}, {tile_row, tile_row}});
+  }
+  AnyPass<Out>(f, tile, tile_row, i, j, m, n, false, true);
 }
 
 template <class Out>

@@ -12,7 +12,9 @@ void gemm_batch(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Exec
   using Path = GemmTuning::Path;
   if (problem.m == 0 || problem.n == 0 || batch.count() == 0) return;
   const bool automatic = tuning.path == Path::automatic;
-  if (!problem.b_packed) {
+  if (problem.b_packed) {
+    if (automatic && tuning.mc == 0 && gemm_panels(problem, batch, executor, tuning)) return;
+  } else {
     const bool plain = automatic && tuning.ranks == 0 && tuning.mc == 0 && problem.epilogue.empty();
     if (plain && gemm_tiny(problem, batch, executor)) return;
     if (automatic || tuning.path == Path::thin) {

@@ -148,7 +148,7 @@ class Driver {
     plan_.nc = std::clamp(plan_.nc / nr * nr, nr, round_up(n, nr));
     if (tuning.group > 0 && plan_.in_place) plan_.group = tuning.group * chunk_;
     plan_.group = std::min(plan_.group, p_.k);
-    if (p_.b_packed) choose_panels(n, tuning);
+    if (p_.b_packed) choose_panels(m, n, tuning);
 
     plan_.a_bytes = plan_.direct_a && whole_steps(p_.k)
                         ? 0
@@ -165,14 +165,17 @@ class Driver {
   }
 
   /// B is packed already. Panels of what the kernel reads are read in place; narrow ones are
-  /// widened into L2, a chunk of them at a time where C holds the sums.
-  void choose_panels(Index n, const GemmTuning& tuning) {
+  /// widened into L2, a chunk of them at a time where sums can wait.
+  void choose_panels(Index m, Index n, const GemmTuning& tuning) {
     const Index nr = plan_.kernel.nr;
     if constexpr (kSameBits) {
+      static_cast<void>(m);
       plan_.nc = round_up(n, nr);
       plan_.group = p_.k;
     } else {
-      plan_.group = plan_.in_place ? std::min(p_.k, chunk_) : p_.k;
+      // Sums wait in C, or in scratch where that holds all rows.
+      const bool keeps_sums = plan_.in_place || m <= plan_.mc;
+      plan_.group = keeps_sums ? std::min(p_.k, chunk_) : p_.k;
       const Index column =
           std::max(plan_.kernel.steps(plan_.group) * static_cast<Index>(sizeof(Acc)), Index{1});
       plan_.nc = tuning.nc > 0 ? tuning.nc : cache_sizes().l2 * 2 / 5 / column;

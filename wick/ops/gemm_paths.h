@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways a product can go, and what they share. gemm.cc tries them in order: tiny, thin, packed.
+// The ways a product can go, and what they share. gemm.cc tries them in order: panels, tiny,
+// thin, packed.
 #pragma once
 
 #include <utility>
@@ -107,6 +108,11 @@ bool gemm_tiny(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Execu
 template <Element T, class Out>
 bool gemm_thin(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
                const GemmTuning& tuning);
+
+/// A few rows against a matrix that was packed before. False if the problem is not of that kind.
+template <Element T, class Out>
+bool gemm_panels(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
+                 const GemmTuning& tuning);
 
 /// Everything else: blocks for the caches, operands packed where that pays.
 template <Element T, class Out>
