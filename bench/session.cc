@@ -121,7 +121,7 @@ std::span<const Suite> suites() {
        "with_context",
        run_experiments},
       {"embed",
-       "the encoder of all-MiniLM-L6-v2 beside PyTorch and onnxruntime, the start of "
+       "the encoder of all-MiniLM-L6-v2 beside PyTorch, onnxruntime and OpenVINO, the start of "
        "`wick embed`, the first op of a process",
        run_embed, true},
       {"gemm",
