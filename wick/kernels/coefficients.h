@@ -82,10 +82,9 @@ inline constexpr double kErfcxShort[] = {
     0x1.6d45d3408044bp-15, 0x1.3706efe8ec8bcp-16, -0x1.9bfaa2c3c9314p-18};
 
 /// (z + 3.5) e^(z^2 / 2) erfc(z / sqrt(2)) / 2 in z / (z + 3.5) - 0.34375, 0 <= z <= 15.
-inline constexpr float kGeluErf32[] = {0x1.e94a06p-1F, -0x1.98d062p+0F, 0x1.ba65c2p+0F,
-                                       -0x1.09bf0cp+0F, 0x1.bae064p-5F, 0x1.634fe2p-2F,
-                                       -0x1.410cdcp-4F, -0x1.2fc078p-3F, 0x1.d85e08p-6F,
-                                       0x1.c7e58ep-5F};
+inline constexpr float kGeluErf32[] = {
+    0x1.e94a06p-1F, -0x1.98d062p+0F, 0x1.ba65c2p+0F,  -0x1.09bf0cp+0F, 0x1.bae064p-5F,
+    0x1.634fe2p-2F, -0x1.410cdcp-4F, -0x1.2fc078p-3F, 0x1.d85e08p-6F,  0x1.c7e58ep-5F};
 
 /// (e^(-s/2) - 1) / s + 1/2 in s, over s: kExp32 scaled by powers of -1/2.
 inline constexpr float kExpHalf32[] = {0x1.000000p-3F, -0x1.555486p-6F, 0x1.555456p-9F,

@@ -61,8 +61,8 @@ HWY_INLINE void StoreNarrow(D d, V v, T* p, Index step, Index n) {
 /// What comes before the activation (`head`) and after it; without the latter, results go back into
 /// the tile.
 template <class Out, class Acc>
-HWY_NOINLINE void Pass(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index i, Index j, Index m,
-                     Index n, bool head, bool tail) {
+HWY_NOINLINE void Pass(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index i, Index j,
+                       Index m, Index n, bool head, bool tail) {
   const hn::ScalableTag<Acc> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   const auto alpha = hn::Set(d, f.alpha), beta = hn::Set(d, f.beta), factor = hn::Set(d, f.scale);

@@ -10,13 +10,13 @@ namespace wick::kernels {
 template <Element T>
 struct GemmPanel {
   using Acc = GemmAcc<T>;
-  Index m, k;          ///< m from 1 to GemmPanels<T>::rows
-  const Acc* a;        ///< element [p][row]
-  const T* b;          ///< row after row of the panel
-  Acc* tile;           ///< m rows of sums, Gemm<T>::nr apart
-  bool add;            ///< tile += chunk, else tile = chunk
-  const void* ahead;   ///< what is read next of memory, to be asked for
-  Index ahead_lines;   ///< cache lines of it to ask for with every two steps of k: 0, 1, 2 or 4
+  Index m, k;         ///< m from 1 to GemmPanels<T>::rows
+  const Acc* a;       ///< element [p][row]
+  const T* b;         ///< row after row of the panel
+  Acc* tile;          ///< m rows of sums, Gemm<T>::nr apart
+  bool add;           ///< tile += chunk, else tile = chunk
+  const void* ahead;  ///< what is read next of memory, to be asked for
+  Index ahead_lines;  ///< cache lines of it to ask for with every two steps of k: 0, 1, 2 or 4
 };
 
 template <Element T>

@@ -147,8 +147,8 @@ HWY_INLINE V GeluErf32(D d, V x) {
   const V w = hn::Div(z, hn::Add(z, hn::Set(d, 3.5F)));
   const V ratio = Poly(d, hn::Sub(w, hn::Set(d, 0.34375F)), coefficients::kGeluErf32);
   // Beyond 14.5 nothing is left; results that underflow would be slow.
-  const V tail = hn::IfThenElseZero(hn::Lt(z, hn::Set(d, 14.5F)),
-                                    hn::Mul(hn::Mul(w, ratio), power));
+  const V tail =
+      hn::IfThenElseZero(hn::Lt(z, hn::Set(d, 14.5F)), hn::Mul(hn::Mul(w, ratio), power));
   const V y = hn::NegMulAdd(tail, hn::Set(d, 0x1p-64F), hn::Max(x, hn::Zero(d)));
   return KeepNaN(d, x, hn::CopySign(y, x));
 }

@@ -15,8 +15,8 @@ using UnaryFn = void (*)(T* y, const T* x, const Loop2<2>& loop);
 /// an integer). Look it up once per op.
 ///
 /// Errors: f32 at most 1 ULP for exp, log, sin, cos, tanh, erf, sigmoid, silu and gelu, 2 for
-/// rsqrt, 4 for gelu_erf (without FMA 1); f64 at most 2 ULP, 3 for silu and gelu, 6 for gelu_erf. The others are exact or
-/// rounded once. The small floats compute in f32 and round once.
+/// rsqrt, 4 for gelu_erf (without FMA 1); f64 at most 2 ULP, 3 for silu and gelu, 6 for gelu_erf.
+/// The others are exact or rounded once. The small floats compute in f32 and round once.
 template <Element T>
 UnaryFn<T> unary(UnaryOp op);
 

@@ -18,8 +18,7 @@ class Panels {
   using Acc = kernels::GemmAcc<T>;
   static constexpr Index kChunk = kGemmChunk<T>;
 
-  Panels(const GemmProblem<T, Out>& problem, const GemmBatch& batch,
-         const kernels::Gemm<T>& kernel)
+  Panels(const GemmProblem<T, Out>& problem, const GemmBatch& batch, const kernels::Gemm<T>& kernel)
       : p_(problem), batch_(batch), kernel_(kernel), panels_(kernels::gemm_panels<T>()) {}
 
   void run(Executor& executor, Index ranks) {
