@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -27,6 +28,8 @@ constexpr double kQuickRowSeconds = 0.4, kQuickListSeconds = 60;
 constexpr double kQuickFlops = 5e9;
 /// A peer is not timed where one call takes so much longer than wick's, and this long.
 constexpr double kTooSlow = 8, kTooLong = 0.05;
+/// Seconds of a call that need no second look.
+constexpr double kHopeless = 4;
 /// Goal of a row against the best peer.
 constexpr double kGoal = 0.97;
 
@@ -71,27 +74,43 @@ Candidate by_peer(GemmPeer& peer) {
           .waited = [&peer] { return peer.waited(); }};
 }
 
-/// The peers that do this row, and do it right and in time; a line for each that does it wrong.
+/// Why the peer is not timed on this row, nothing where it does not do it anyway; empty if it is.
+std::optional<std::string> objection(GemmPeer& peer, GemmPeer::Answer answer, double own_seconds) {
+  if (!answer.refused.empty()) return std::nullopt;
+  if (!answer.wrong.empty()) return "wrong result: " + answer.wrong;
+  const auto slow = [&] {
+    return answer.seconds > kTooLong && answer.seconds > kTooSlow * own_seconds;
+  };
+  // All prepared at the same time; now it has the machine for itself.
+  if (slow() && answer.seconds < kHopeless) answer.seconds = peer.run(1);
+  return slow() ? fmt::format("one call took {:.2f} s", answer.seconds) : std::string();
+}
+
+/// The peers that do this row, and do it right and in time; a line for each that does not.
 void add_peers(const Session& s, const Peers& peers, const Gemm& row, double own_seconds,
                std::vector<Candidate>& candidates) {
-  std::vector<GemmPeer*> asked;
+  const auto dropped = [&](const GemmPeer& peer, std::string_view why) {
+    s.print(fmt::format("{}: dropped from {}: {}", peer.engine(), gemm_name(row), why));
+  };
+  std::vector<std::pair<GemmPeer*, GemmPeer::Answer>> answers;
   for (const auto& peer : peers)
-    if (engine_takes(peer->engine(), row)) asked.push_back(peer.get());
-  for (GemmPeer* peer : asked) peer->ask(row);
-  for (GemmPeer* peer : asked) {
+    if (engine_takes(peer->engine(), row)) answers.emplace_back(peer.get(), GemmPeer::Answer{});
+  for (auto& [peer, answer] : answers) peer->ask(row);
+  for (auto& [peer, answer] : answers) {
     try {
-      const GemmPeer::Answer answer = peer->answer(row);
-      if (!answer.refused.empty()) continue;
-      if (!answer.wrong.empty())
-        s.print(fmt::format("{}: dropped from {}: wrong result: {}", peer->engine(), gemm_name(row),
-                            answer.wrong));
-      else if (answer.seconds > kTooLong && answer.seconds > kTooSlow * own_seconds)
-        s.print(fmt::format("{}: dropped from {}: one call took {:.1f} s", peer->engine(),
-                            gemm_name(row), answer.seconds));
-      else
-        candidates.push_back(by_peer(*peer));
+      answer = peer->answer(row);
     } catch (const Error& e) {
-      s.print(fmt::format("{}: dropped from {}: {}", peer->engine(), gemm_name(row), e.what()));
+      answer.refused = e.what();
+      dropped(*peer, e.what());
+    }
+  }
+  for (auto& [peer, answer] : answers) {
+    try {
+      const auto why = objection(*peer, answer, own_seconds);
+      if (why && why->empty()) candidates.push_back(by_peer(*peer));
+      if (why && !why->empty()) dropped(*peer, *why);
+    } catch (const Error& e) {
+      dropped(*peer, e.what());
     }
   }
 }
