@@ -202,8 +202,8 @@ GemmTuning random_tuning(std::mt19937& rng, Index mr, Index nr) {
   if (upto(1) == 0) return t;
   t.mc = mr * (1 + upto(3));
   t.nb = nr * (1 + upto(2));
-  t.nc = nr * (1 + upto(3));
-  t.group = upto(2);
+  t.whole_a = upto(2);
+  t.whole_b = upto(2);
   t.ranks = 1 + upto(5);
   t.path = static_cast<GemmTuning::Path>(upto(5));
   return t;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include "wick/core/dtype.h"
@@ -90,24 +92,49 @@ struct GemmFinish {
   }
 };
 
-/// One call of the block kernel: sums of the m x n products over one chunk of k.
-/// A is packed in strips (GemmStrips(m, strip); strip at row i starts at a + i * k, element
-/// [p][row]) or, with a_packed == false, read in place through its strides. B is panels of nr
-/// columns, b_panel apart, rows b_row apart; b_row == nr where packed, else B's own row stride and
-/// b_panel == nr (n must be a multiple of nr / 2 then).
+/// Memory that will be read soon: `rows` pieces of `bytes` bytes, `step` bytes apart. Each tile of
+/// a block asks for the next `lines` lines of 64 bytes, so that they come while it multiplies.
+struct GemmAhead {
+  const std::byte* data = nullptr;
+  Index rows = 0, step = 0, bytes = 0;
+  Index lines = 0;
+  Index row = 0, offset = 0;  ///< how far it has come
+};
+
+/// How A lies before the block kernel.
+enum class GemmForm : std::uint8_t {
+  strides,  ///< in place, read through its strides
+  panels,   ///< strips, in each element [p][row]; the one at row i starts at a + i * k
+  rows      ///< element [row][p], rows kGemmRow apart
+};
+
+/// Between rows of A in the form `rows`, in elements: room for a chunk of k, and an odd number of
+/// cache lines, so that the rows of a strip spread over all sets of L1.
+template <class Acc>
+inline constexpr Index kGemmRow = std::is_same_v<Acc, f64> ? 264
+                                  : sizeof(Acc) == 8       ? 392
+                                                           : 400;
+
+/// One call of the block kernel: sums of the m x n products over one chunk of k, strip after strip
+/// of A, as GemmStrips cuts them. B is panels of nr columns, b_panel apart, rows b_row apart; b_row
+/// == nr where packed, else B's own row stride and b_panel == nr (n must be a multiple of nr / 2
+/// then).
 template <class Acc>
 struct GemmBlock {
   Index m, n, k;
   Index strip;  ///< most rows of a strip, 1 to mr
   const Acc* a;
-  bool a_packed;
+  GemmForm a_form;
   Index a_row, a_col;
   const Acc* b;
   Index b_row, b_panel;
-  Acc* sum;  ///< running sums, columns next to each other; unused if !add and finish
+  Acc* keep;  ///< not null: panels of B, in place and all whole, are also copied there, one behind
+              ///< the other; m <= strip then, and A has the form `rows`
+  Acc* sum;   ///< running sums, columns next to each other; unused if !add and finish
   Index sum_row;
   bool add;                       ///< sum += chunk, else sum = chunk
   const GemmFinish<Acc>* finish;  ///< not null: the last chunk; results go there, not to sum
+  GemmAhead* ahead;               ///< null: nothing to ask for
 };
 
 /// How this CPU multiplies. T is the element in memory, packed panels hold Acc, or `depth` elements
@@ -134,6 +161,9 @@ struct Gemm {
   Pack pack;
   /// The same for a strip of A (width == lanes <= mr), which may be laid out in another way.
   Pack pack_a;
+  /// out[i * kGemmRow + p] = src[i * row + p] for i < rows, p < k: a strip of A whose rows lie next
+  /// to each other in memory. Null: this kernel does not read the form `rows`.
+  void (*pack_rows)(const T* src, Index row, Index rows, Index k, Acc* out) = nullptr;
   void (*block)(const GemmBlock<Acc>& g);
 };
 

@@ -160,9 +160,10 @@ void Block(const GemmBlock<f32>& g) {
                                   Tile<true, true>};
   const GemmStrips strips(g.m, g.strip, kSide);
   Place at{};
-  at.a_row = g.a_packed ? g.k * kPlace : g.a_row * static_cast<Index>(sizeof(bf16));
+  at.a_row =
+      g.a_form == GemmForm::panels ? g.k * kPlace : g.a_row * static_cast<Index>(sizeof(bf16));
   at.a = reinterpret_cast<const char*>(g.a);
-  at.ahead = !g.a_packed && g.n <= kWidth;
+  at.ahead = g.a_form == GemmForm::strides && g.n <= kWidth;
   Fence();
   for (Index s = 0; s < strips.count; ++s) {
     const Index height = strips.height(s);
@@ -330,6 +331,7 @@ Gemm<bf16> Table() {
   GemmFill(table);
   table.pack = &PackB;
   table.pack_a = &PackA;
+  table.pack_rows = nullptr;
   return table;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bf16 by vdpbf16ps: the tiles of the f32 kernel, each step of which adds two products.
+#include <cstring>
+
 #include "wick/kernels/gemm_bf16.h"
 #include "wick/kernels/targets.h"
 
@@ -76,6 +78,14 @@ void Pack(const bf16* src, Index lane, Index step, Index lanes, Index width, Ind
   GemmPackPairs(src, lane, step, lanes, width, k, out);
 }
 
+/// Pairs lie in memory as the panels want them.
+void PackRows(const bf16* src, Index row, Index rows, Index k, f32* out) {
+  for (Index i = 0; i < rows; ++i, src += row, out += kGemmRow<f32>) {
+    std::memcpy(out, src, static_cast<std::size_t>(k) * sizeof(bf16));
+    if (k % 2 != 0) std::memset(reinterpret_cast<bf16*>(out) + k, 0, sizeof(bf16));
+  }
+}
+
 Gemm<bf16> Table() {
   Gemm<bf16> table{};
   table.mr = Index{kGemmRows<f32>};
@@ -85,6 +95,7 @@ Gemm<bf16> Table() {
   GemmFill(table);
   table.pack = &Pack;
   table.pack_a = &Pack;
+  table.pack_rows = &PackRows;
   return table;
 }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "hwy/highway.h"
 #include "wick/core/convert.h"
@@ -199,6 +200,19 @@ void GemmPack(const T* src, Index lane, Index step, Index lanes, Index width, In
   }
 }
 
+/// Gemm<T>::pack_rows.
+template <class T>
+void GemmPackWhole(const T* src, Index row, Index rows, Index k, GemmAcc<T>* out) {
+  using Acc = GemmAcc<T>;
+  for (Index i = 0; i < rows; ++i, src += row, out += kGemmRow<Acc>) {
+    if constexpr (sizeof(T) == sizeof(Acc)) {
+      std::memcpy(out, src, static_cast<std::size_t>(k) * sizeof(Acc));
+    } else {
+      GemmWidenRun(src, k, out);
+    }
+  }
+}
+
 /// A whole vector rounded to f16 or bf16.
 template <class D, class V, class Out>
 HWY_INLINE void GemmNarrowStore(D, V v, Out* to) {
@@ -243,6 +257,7 @@ HWY_INLINE void GemmNarrowRun(const Acc* HWY_RESTRICT from, Index n, Out* HWY_RE
 template <class T>
 void GemmFill(Gemm<T>& table) {
   table.pack = &GemmPack<T>;
+  table.pack_rows = &GemmPackWhole<T>;
   table.pack_a = &GemmPack<T>;
 }
 

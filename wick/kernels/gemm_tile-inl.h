@@ -65,11 +65,29 @@ HWY_INLINE void GemmLoad(D d, const T* HWY_RESTRICT p, V* b, std::index_sequence
   ((b[kV] = hn::LoadU(d, p + kV * hn::Lanes(d))), ...);
 }
 
-/// c += a[rows] * b[vectors] for one step of k. Packed: the rows of A are next to each other.
-template <class Add, std::size_t kVecs, bool kPacked, class D, class V, class T, std::size_t... kR>
+template <class D, class V, class T, std::size_t... kV>
+HWY_INLINE void GemmKeep(D d, const V* b, T* HWY_RESTRICT p, std::index_sequence<kV...>) {
+  (hn::StoreU(b[kV], d, p + kV * hn::Lanes(d)), ...);
+}
+
+/// Asks for a panel's row of B.
+template <class D, class T, std::size_t... kV>
+HWY_INLINE void GemmAskRow(D d, const T* p, std::index_sequence<kV...>) {
+  (__builtin_prefetch(p + kV * hn::Lanes(d)), ...);
+}
+
+/// Where row r of a strip is, behind the first.
+template <GemmForm kForm, class T>
+HWY_INLINE Index GemmAt(Index r, Index row) {
+  return kForm == GemmForm::panels ? r : r * (kForm == GemmForm::rows ? kGemmRow<T> : row);
+}
+
+/// c += a[rows] * b[vectors] for one step of k.
+template <class Add, std::size_t kVecs, GemmForm kForm, class D, class V, class T,
+          std::size_t... kR>
 HWY_INLINE void GemmStep(D d, const T* HWY_RESTRICT a, Index row, const V* b, V* c,
                          std::index_sequence<kR...>) {
-  (GemmRow<Add>(hn::Set(d, kPacked ? a[kR] : a[static_cast<Index>(kR) * row]), b, c + kR * kVecs,
+  (GemmRow<Add>(hn::Set(d, a[GemmAt<kForm, T>(Index{kR}, row)]), b, c + kR * kVecs,
                 std::make_index_sequence<kVecs>()),
    ...);
 }
@@ -114,8 +132,18 @@ HWY_NOINLINE void GemmAddSums(const T* HWY_RESTRICT sum, Index row, Index n, T* 
     for (Index j = 0; j < n; ++j) tile[j] = sum[j] + tile[j];
 }
 
-/// One tile: kRows x (kVecs vectors) of C at row i, column j.
-template <class Add, class T, std::size_t kRows, std::size_t kVecs, bool kPacked>
+/// Asks for the rows of C that a tile will add to, lines of 64 bytes.
+template <std::size_t kRows, class T>
+HWY_INLINE void GemmPrefetch(const T* to, Index row, Index n) {
+  constexpr Index kLine = 64 / sizeof(T);
+  for (std::size_t r = 0; r < kRows; ++r, to += row) {
+    for (Index j = 0; j < n; j += kLine) __builtin_prefetch(to + j, 1, 3);
+    __builtin_prefetch(to + n - 1, 1, 3);  // rows may begin inside a line
+  }
+}
+
+/// One tile: kRows x (kVecs vectors) of C at row i, column j. kKeep: the panel of B is copied too.
+template <class Add, class T, std::size_t kRows, std::size_t kVecs, GemmForm kForm, bool kKeep>
 HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b,
                            Index i, Index j) {
   const hn::ScalableTag<T> d;
@@ -125,27 +153,49 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a, const
   V c[kRows * kVecs];
   GemmZero(d, c, std::make_index_sequence<kRows * kVecs>());
   const Index ldb = g.b_row;
-  const Index col = kPacked ? Index{kRows} : g.a_col;
+  const Index col = kForm == GemmForm::panels ? Index{kRows}
+                    : kForm == GemmForm::rows ? 1
+                                              : g.a_col;
   const Index row = g.a_row;
-  Index p = g.k;
-  for (; p >= 2; p -= 2) {
-    V v[kVecs];
-    GemmLoad(d, b, v, vecs);
-    GemmStep<Add, kVecs, kPacked>(d, a, row, v, c, rows);
-    GemmLoad(d, b + ldb, v, vecs);
-    GemmStep<Add, kVecs, kPacked>(d, a + col, row, v, c, rows);
-    a += 2 * col;
-    b += 2 * ldb;
+  // Sums of one chunk that goes straight to `finish` have no place.
+  T* to = g.sum == nullptr ? nullptr : g.sum + i * g.sum_row + j;
+  const auto width = static_cast<Index>(kVecs * hn::Lanes(d));
+  const Index n = std::min(width, g.n - j);
+  T* keep = kKeep ? g.keep + j * g.k : nullptr;
+  // The rows of B go on with the next panel.
+  const Index next = kKeep && j + 2 * width <= g.n ? width : 0;
+  // Where C is not yet in L1, it comes while the last steps are multiplied.
+  constexpr Index kAhead = 64;
+  Index p = g.k, stop = p > kAhead ? kAhead : 0;
+  for (;;) {
+    for (; p >= stop + 2; p -= 2) {
+      V v[kVecs];
+      GemmLoad(d, b, v, vecs);
+      if constexpr (kKeep) {
+        GemmKeep(d, v, keep, vecs);
+        GemmAskRow(d, b + next, vecs);
+        GemmAskRow(d, b + ldb + next, vecs);
+      }
+      GemmStep<Add, kVecs, kForm>(d, a, row, v, c, rows);
+      GemmLoad(d, b + ldb, v, vecs);
+      if constexpr (kKeep) {
+        GemmKeep(d, v, keep + width, vecs);
+        keep += 2 * width;
+      }
+      GemmStep<Add, kVecs, kForm>(d, a + col, row, v, c, rows);
+      a += 2 * col;
+      b += 2 * ldb;
+    }
+    if (stop == 0) break;
+    stop = 0;
+    if (to != nullptr) GemmPrefetch<kRows>(to, g.sum_row, n);
   }
   if (p > 0) {
     V v[kVecs];
     GemmLoad(d, b, v, vecs);
-    GemmStep<Add, kVecs, kPacked>(d, a, row, v, c, rows);
+    if constexpr (kKeep) GemmKeep(d, v, keep, vecs);
+    GemmStep<Add, kVecs, kForm>(d, a, row, v, c, rows);
   }
-  const auto width = static_cast<Index>(kVecs * hn::Lanes(d));
-  const Index n = std::min(width, g.n - j);
-  // Sums of one chunk that goes straight to `finish` have no place.
-  T* to = g.sum == nullptr ? nullptr : g.sum + i * g.sum_row + j;
   if (g.finish == nullptr && n == width) {
     if (g.add) {
       GemmStore<kVecs, true>(d, c, to, g.sum_row, rows);
@@ -168,26 +218,46 @@ template <class T>
 using GemmTileFn = void (*)(const GemmBlock<T>&, const T*, const T*, Index, Index);
 
 /// Tile functions by rows - 1.
-template <class Add, class T, std::size_t kVecs, bool kPacked, std::size_t... kR>
+template <class Add, class T, std::size_t kVecs, GemmForm kForm, bool kKeep, std::size_t... kR>
 constexpr std::array<GemmTileFn<T>, sizeof...(kR)> GemmTiles(std::index_sequence<kR...>) {
-  return {{&GemmTile<Add, T, kR + 1, kVecs, kPacked>...}};
+  return {{&GemmTile<Add, T, kR + 1, kVecs, kForm, kKeep>...}};
 }
 
-template <class Add, class T, bool kPacked>
+/// Asks for the next lines of a list.
+HWY_INLINE void GemmAsk(GemmAhead& ahead) {
+  for (Index line = 0; line < ahead.lines && ahead.row < ahead.rows; ++line) {
+    const Index last = ahead.bytes - 1;
+    __builtin_prefetch(ahead.data + ahead.row * ahead.step + std::min(ahead.offset, last), 0, 2);
+    if (ahead.offset < last) {
+      ahead.offset += 64;
+    } else {
+      ahead.offset = 0;
+      ++ahead.row;
+    }
+  }
+}
+
+template <class Add, class T, GemmForm kForm>
 HWY_INLINE void GemmBlockLoop(const GemmBlock<T>& g) {
   constexpr std::make_index_sequence<kGemmRows<T>> rows{};
-  static constexpr auto kFull = GemmTiles<Add, T, kGemmVecs, kPacked>(rows);
-  static constexpr auto kHalf = GemmTiles<Add, T, 1, kPacked>(rows);
+  static constexpr auto kFull = GemmTiles<Add, T, kGemmVecs, kForm, false>(rows);
+  static constexpr auto kHalf = GemmTiles<Add, T, 1, kForm, false>(rows);
+  static constexpr auto kKeep = GemmTiles < Add, T, kGemmVecs, kForm,
+                        kForm == GemmForm::rows > (rows);
   const Index nr = GemmColumns<T>();
+  const Index row = kForm == GemmForm::panels ? g.k
+                    : kForm == GemmForm::rows ? kGemmRow<T>
+                                              : g.a_row;
   const GemmStrips strips(g.m, g.strip);
   // A strip of A (about 20 KiB) stays in L1 while the panels of B stream past it from L2.
   Index i = 0;
   for (Index s = 0; s < strips.count; ++s) {
     const Index height = strips.height(s);
-    const T* a = g.a + (kPacked ? i * g.k : i * g.a_row);
+    const T* a = g.a + i * row;
     const T* b = g.b;
     for (Index j = 0; j < g.n; j += nr, b += g.b_panel) {
-      const auto& tiles = g.n - j > nr / 2 ? kFull : kHalf;
+      if (g.ahead != nullptr) GemmAsk(*g.ahead);
+      const auto& tiles = g.keep != nullptr ? kKeep : g.n - j > nr / 2 ? kFull : kHalf;
       tiles[static_cast<std::size_t>(height - 1)](g, a, b, i, j);
     }
     i += height;
@@ -196,10 +266,10 @@ HWY_INLINE void GemmBlockLoop(const GemmBlock<T>& g) {
 
 template <class T, class Add = GemmMulAdd>
 void GemmBlockRun(const GemmBlock<T>& g) {
-  if (g.a_packed) {
-    GemmBlockLoop<Add, T, true>(g);
-  } else {
-    GemmBlockLoop<Add, T, false>(g);
+  switch (g.a_form) {
+    case GemmForm::strides: return GemmBlockLoop<Add, T, GemmForm::strides>(g);
+    case GemmForm::panels: return GemmBlockLoop<Add, T, GemmForm::panels>(g);
+    case GemmForm::rows: return GemmBlockLoop<Add, T, GemmForm::rows>(g);
   }
 }
 

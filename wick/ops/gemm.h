@@ -84,11 +84,11 @@ inline constexpr GemmBatch kNoBatch{};
 /// What the loops may choose freely: results have the same bits for every choice. 0: worked out
 /// from the caches of this machine. Tests and trials set them.
 struct GemmTuning {
-  Index mc = 0;     ///< rows of A packed at once
-  Index nb = 0;     ///< columns of B that stay in L2
-  Index nc = 0;     ///< columns of B packed at once
-  Index group = 0;  ///< chunks of k packed at once
-  Index ranks = 0;  ///< pieces that run in parallel
+  Index mc = 0;       ///< rows of C that are finished before the next
+  Index nb = 0;       ///< columns of B packed at once, for L2
+  Index whole_a = 0;  ///< 1: a chunk of A is packed at once, 2: strip by strip
+  Index whole_b = 0;  ///< 1: all of packed B stays until the product is done, 2: never
+  Index ranks = 0;    ///< pieces that run in parallel
   enum class Path { automatic, packed, direct_a, direct_b, direct, thin } path = Path::automatic;
 };
 

@@ -12,10 +12,9 @@
 namespace wick {
 namespace {
 // The loops follow Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (ACM
-// TOMS 2008), with the chunk of k fixed by the order of summation: panels of B are packed for as
-// many columns as the share of L3 holds, strips of A for as many rows as half of L2 holds; the
-// kernel keeps one strip of A in L1 and streams panels of B past it, `nb` columns at a time, that
-// stay in L2.
+// TOMS 2008), with the chunk of k fixed by the order of summation. A block of B, one chunk high and
+// as many columns wide as fit in less than half of L2, is packed while the first strip of A is
+// multiplied by it; then strip after strip of A, copied to L1 just before, meets all of its panels.
 
 /// Rows this far apart fall on few sets of L1: a tile's rows of A, or a panel of B, push each other
 /// out.
@@ -29,11 +28,16 @@ template <Element T>
 struct Plan {
   using Acc = kernels::GemmAcc<T>;
   kernels::Gemm<T> kernel;
-  bool direct_a, direct_b;            // read in place, not packed
-  bool in_place;                      // C holds the running sums
-  bool finish;                        // sums are not yet results
-  Index strip;                        // most rows of a strip of A
-  Index mc, nb, nc, group;            // group: elements of k, whole chunks
+  bool direct_a, direct_b;  // read in place, not packed
+  kernels::GemmForm form;   // how strips of A are packed
+  bool keep;                // whole panels of B are packed by the kernel, on the way
+  bool whole_a;             // all strips of a chunk are packed at once, for several blocks of B
+  bool whole_b;             // all of packed B stays, for the next product or block of rows
+  bool in_place;            // C holds the running sums
+  bool finish;              // sums are not yet results
+  Index strip;              // most rows of a strip of A
+  Index mc, nb;             // rows and columns of a block
+  Index sum_row;            // between rows of sums in scratch
   Index a_bytes, b_bytes, sum_bytes;  // scratch of one rank
   Index bytes() const { return a_bytes + b_bytes + sum_bytes; }
 };
@@ -126,65 +130,66 @@ class Driver {
       plan_.direct_b = can_b && (tuning.path == Path::direct || tuning.path == Path::direct_b);
     }
     plan_.strip = plan_.direct_a && awkward_stride(p_.a.row * kT) ? std::min(mr, Index{8}) : mr;
-    const Index row_bytes = std::max(kc * kAcc, Index{1});
-    plan_.mc = tuning.mc > 0 ? tuning.mc : cache.l2 / 2 / row_bytes;
+    const bool rows_form = p_.a.col == 1 && plan_.kernel.pack_rows != nullptr;
+    plan_.form = rows_form ? kernels::GemmForm::rows : kernels::GemmForm::panels;
+    const bool forced = tuning.path == Path::direct_a;
+    plan_.keep = can_b && !plan_.direct_b && rows_form && !(forced && plan_.direct_a);
+    if (plan_.keep) plan_.direct_a = false;
+    choose_columns(m, n, kc, tuning);
+    // Sums that wait in scratch should not grow with m.
+    const bool sums = !plan_.in_place && p_.k > chunk_;
+    plan_.mc = tuning.mc > 0 ? tuning.mc : sums ? Index{1024} : m;
     plan_.mc = std::clamp(round_up(plan_.mc, mr), mr, round_up(m, mr));
-    plan_.nb = tuning.nb > 0 ? tuning.nb : cache.l2 * 2 / 5 / row_bytes;
-    plan_.nb = std::max(plan_.nb / nr * nr, nr);
-    // Few rows, which stay in L1: a panel is used up before the next one is touched.
-    if (p_.b_packed && m <= 2 * mr && tuning.nb == 0) plan_.nb = nr;
-    // A share of L3 for the packed panels of B: all of k if at least 512 columns fit, else groups
-    // of chunks. Where sums wait in scratch, k is never cut into groups.
+    const Index row = plan_.form == kernels::GemmForm::rows ? kernels::kGemmRow<Acc> : kc;
+    plan_.whole_a =
+        !plan_.direct_a && tuning.whole_a != 2 &&
+        (tuning.whole_a == 1 || (plan_.nb < n && plan_.mc * row * kAcc <= cache.l2 / 4));
+    // A share of L3 for packed B that is used again.
     const Index budget = std::clamp(cache.l3 / 2 / split_.ranks, Index{1} << 20, Index{16} << 20);
-    const Index least = std::min(round_up(n, nr), Index{512});
-    Index columns = budget / std::max(depth * kAcc, Index{1});
-    plan_.group = p_.k;
-    if (columns < least && plan_.in_place) {
-      plan_.group =
-          std::max(budget / (least * kAcc) / plan_.kernel.steps(chunk_), Index{1}) * chunk_;
-      columns = least;
-    }
-    plan_.nc = tuning.nc > 0 ? tuning.nc : columns;
-    plan_.nc = std::clamp(plan_.nc / nr * nr, nr, round_up(n, nr));
-    if (tuning.group > 0 && plan_.in_place) plan_.group = tuning.group * chunk_;
-    plan_.group = std::min(plan_.group, p_.k);
-    if (p_.b_packed) choose_panels(n, tuning);
+    const bool again = b_repeats() || plan_.mc < m;
+    plan_.whole_b = !plan_.direct_b && !panels_in_place() && tuning.whole_b != 2 &&
+                    (tuning.whole_b == 1 || (again && b_size <= budget));
 
+    const Index rows = plan_.whole_a ? plan_.mc : mr;
     plan_.a_bytes = plan_.direct_a && whole_steps(p_.k)
                         ? 0
-                        : aligned((plan_.mc * kc + kernels::kGemmSlack) * kAcc);
+                        : aligned((rows * row + kernels::kGemmSlack) * kAcc);
     // In place, only the columns after the last whole panel are packed.
-    const Index packed = p_.b_packed && kSameBits ? 0
-                         : plan_.direct_b ? (n % (nr / 2) == 0 && split_.grid_n == 1 ? 0 : nr)
-                                          : plan_.nc;
-    plan_.b_bytes =
-        packed == 0
-            ? 0
-            : aligned((packed * plan_.kernel.steps(plan_.group) + kernels::kGemmSlack) * kAcc);
-    plan_.sum_bytes = plan_.in_place || p_.k <= chunk_ ? 0 : aligned(plan_.mc * plan_.nc * kAcc);
+    const Index columns = plan_.direct_b ? nr : plan_.whole_b ? round_up(n, nr) : plan_.nb;
+    const bool none =
+        panels_in_place() || (plan_.direct_b && n % (nr / 2) == 0 && split_.grid_n == 1);
+    const Index height = plan_.whole_b ? depth : kc;
+    plan_.b_bytes = none ? 0 : aligned((columns * height + kernels::kGemmSlack) * kAcc);
+    plan_.sum_row = plan_.whole_a ? round_up(n, nr) : plan_.nb;
+    plan_.sum_bytes = sums ? aligned(plan_.mc * plan_.sum_row * kAcc) : 0;
   }
 
-  /// B is packed already. Panels of what the kernel reads are read in place; narrow ones are
-  /// widened into L2, a chunk of them at a time where C holds the sums.
-  void choose_panels(Index n, const GemmTuning& tuning) {
+  void choose_columns(Index m, Index n, Index kc, const GemmTuning& tuning) {
     const Index nr = plan_.kernel.nr;
-    if constexpr (kSameBits) {
-      plan_.nc = round_up(n, nr);
-      plan_.group = p_.k;
-    } else {
-      plan_.group = plan_.in_place ? std::min(p_.k, chunk_) : p_.k;
-      const Index column =
-          std::max(plan_.kernel.steps(plan_.group) * static_cast<Index>(sizeof(Acc)), Index{1});
-      plan_.nc = tuning.nc > 0 ? tuning.nc : cache_sizes().l2 * 2 / 5 / column;
-      plan_.nc = std::clamp(plan_.nc / nr * nr, nr, round_up(n, nr));
-    }
+    const Index bytes = std::max(kc * static_cast<Index>(sizeof(Acc)), Index{1});
+    plan_.nb = tuning.nb > 0 ? tuning.nb : cache_sizes().l2 * 2 / 5 / bytes;
+    // Few rows, which stay in L1: a panel is used up before the next one is touched.
+    if (panels_in_place() && m <= 2 * plan_.kernel.mr && tuning.nb == 0) plan_.nb = nr;
+    plan_.nb = std::max(plan_.nb / nr * nr, nr);
+    plan_.nb = std::max(round_up(ceil_div(n, ceil_div(n, plan_.nb)), nr), nr);
+  }
+
+  /// B was packed before as the kernel reads it.
+  bool panels_in_place() const { return p_.b_packed && kSameBits; }
+
+  /// Whether products of the batch share their B.
+  bool b_repeats() const {
+    for (std::size_t d = 0; d < batch_.rank; ++d)
+      if (batch_.shape[d] > 1 && batch_.b[d] == 0) return true;
+    return false;
   }
 
   void run_rank(Index rank, std::byte* scratch) const {
     Work w{};
     w.a = reinterpret_cast<Acc*>(scratch);
     w.b = reinterpret_cast<Acc*>(scratch + plan_.a_bytes);
-    w.sum = reinterpret_cast<Acc*>(scratch + plan_.a_bytes + plan_.b_bytes);
+    w.sum = plan_.sum_bytes == 0 ? nullptr
+                                 : reinterpret_cast<Acc*>(scratch + plan_.a_bytes + plan_.b_bytes);
     const GemmSplit::Part part = split_.part(rank, count_, p_.m, p_.n);
     w.rows = part.rows;
     w.columns = part.columns;
@@ -198,58 +203,61 @@ class Driver {
   struct Work {
     Acc *a, *b, *sum;
     Range rows, columns;
-    const T* packed_b = nullptr;  // what w.b holds: all columns and chunks of this operand
+    const T* packed_b = nullptr;  // the operand that w.b holds all of
+  };
+
+  /// A chunk of k of some rows and columns.
+  struct Block {
+    Range rows, columns;
+    Index p, kc, steps;  // of k; steps: what kc is for the kernel
+    const T *a, *b;      // the first element of A; B as it was passed
+    const Acc* panels;   // packed B
+    Acc* to;             // the same where it is not yet packed, else null
+    kernels::GemmFinish<Acc> finish;
   };
 
   void multiply(Work& w, const T* a, const T* b, const kernels::GemmFinish<Acc>& result) const {
-    for (Index j = w.columns.begin; j < w.columns.end; j += plan_.nc) {
-      const Range columns{j, std::min(j + plan_.nc, w.columns.end)};
-      for (Index p = 0; p < p_.k || p == 0; p += plan_.group) {
-        const Range group{p, std::min(p + plan_.group, p_.k)};
-        const bool whole = columns.size() == w.columns.size() && group.size() == p_.k;
-        if (!(p_.b_packed && kSameBits) && (!whole || w.packed_b != b))
-          pack_b(w, b, columns, group);
-        w.packed_b = whole ? b : nullptr;
-        for (Index i = w.rows.begin; i < w.rows.end; i += plan_.mc) {
-          const Range rows{i, std::min(i + plan_.mc, w.rows.end)};
-          multiply_rows(w, a, b, result, rows, columns, group);
+    bool packed = panels_in_place() || (plan_.whole_b && w.packed_b == b);
+    for (Index i = w.rows.begin; i < w.rows.end; i += plan_.mc) {
+      const Range rows{i, std::min(i + plan_.mc, w.rows.end)};
+      const auto chunk = [&](Index j, Index p) {
+        Block block{};
+        block.rows = rows;
+        block.columns = {j, std::min(j + plan_.nb, w.columns.end)};
+        block.p = p;
+        block.kc = std::min(chunk_, p_.k - p);
+        block.steps = plan_.kernel.steps(block.kc);
+        block.a = a + i * p_.a.row + p * p_.a.col;
+        block.b = b;
+        Acc* const scratch = place(w, block.columns, p);
+        block.to = packed ? nullptr : scratch;
+        block.panels =
+            panels_in_place()
+                ? reinterpret_cast<const Acc*>(panels(b, block.columns.begin, p, block.kc))
+                : scratch;
+        block.finish = result.at(i, j);
+        return block;
+      };
+      if (plan_.whole_a) {
+        for (Index p = 0; p < p_.k || p == 0; p += chunk_) {
+          pack_all(w, chunk(w.columns.begin, p));
+          for (Index j = w.columns.begin; j < w.columns.end; j += plan_.nb)
+            multiply_block(w, chunk(j, p));
         }
-        if (plan_.group == 0) break;
+      } else {
+        for (Index j = w.columns.begin; j < w.columns.end; j += plan_.nb)
+          for (Index p = 0; p < p_.k || p == 0; p += chunk_) multiply_block(w, chunk(j, p));
       }
+      packed = packed || plan_.whole_b;
     }
+    w.packed_b = plan_.whole_b ? b : nullptr;
   }
 
-  /// Whether k elements fill the last step of a panel: else A must be packed, with zeros.
-  bool whole_steps(Index k) const { return k % (plan_.kernel.depth * plan_.kernel.step_unit) == 0; }
-
-  /// Columns that are read in place; the others are packed.
-  Index direct_columns(Range columns) const {
-    const Index lanes = plan_.kernel.nr / 2;
-    return plan_.direct_b ? columns.size() / lanes * lanes : 0;
-  }
-
-  /// Packed: chunk after chunk, in each panel after panel.
-  void pack_b(Work& w, const T* b, Range columns, Range group) const {
-    const Index nr = plan_.kernel.nr;
-    Acc* to = w.b;
-    for (Index p = group.begin; p < group.end; p += chunk_) {
-      const Index kc = std::min(chunk_, group.end - p);
-      if (p_.b_packed && plan_.kernel.depth == 1) {  // panels next to each other: one long row
-        const Index size = round_up(columns.size(), nr) * kc;
-        plan_.kernel.pack(panels(b, columns.begin, p, kc), 1, size, size, size, 1, to);
-        to += size;
-        continue;
-      }
-      for (Index j = columns.begin + direct_columns(columns); j < columns.end;
-           j += nr, to += nr * plan_.kernel.steps(kc)) {
-        if (p_.b_packed) {
-          plan_.kernel.pack(panels(b, j, p, kc), 1, nr, nr, nr, kc, to);
-        } else {
-          plan_.kernel.pack(b + p * p_.b.row + j * p_.b.col, p_.b.col, p_.b.row,
-                            std::min(nr, columns.end - j), nr, kc, to);
-        }
-      }
-    }
+  /// Where this chunk of these columns is packed.
+  Acc* place(const Work& w, Range columns, Index p) const {
+    if (!plan_.whole_b) return w.b;
+    return w.b + (columns.begin - w.columns.begin) * plan_.kernel.steps(p_.k) +
+           round_up(columns.size(), plan_.kernel.nr) * plan_.kernel.steps(p);
   }
 
   /// The panel at column j of the chunk at p, of a B that was packed before.
@@ -257,84 +265,157 @@ class Driver {
     return b + p * round_up(p_.n, plan_.kernel.nr) + j * kc;
   }
 
-  void pack_a(const Work& w, const T* a, Range rows, Index p, Index kc) const {
-    const kernels::GemmStrips strips(rows.size(), plan_.strip, plan_.kernel.strip_unit);
-    const Index steps = plan_.kernel.steps(kc);
+  /// Columns of the block that the kernel reads in place; the others it finds packed. `first`: for
+  /// the strip that packs.
+  Index columns_in_place(const Block& block, bool first) const {
+    const Index n = block.columns.size();
+    if (plan_.direct_b) return n / (plan_.kernel.nr / 2) * (plan_.kernel.nr / 2);
+    return plan_.keep && first && block.to != nullptr ? n / plan_.kernel.nr * plan_.kernel.nr : 0;
+  }
+
+  /// Packs what the kernel does not: panel after panel.
+  void pack_b(const Block& block, Acc* to) const {
+    const Index nr = plan_.kernel.nr, n = block.columns.size(), kc = block.kc;
+    if (p_.b_packed && plan_.kernel.depth == 1) {  // panels next to each other: one long row
+      const Index size = round_up(n, nr) * kc;
+      return plan_.kernel.pack(panels(block.b, block.columns.begin, block.p, kc), 1, size, size,
+                               size, 1, to);
+    }
+    const T* from = block.b + block.p * p_.b.row + block.columns.begin * p_.b.col;
+    const Index begin = columns_in_place(block, true);
+    if (!plan_.direct_b) to += begin * block.steps;
+    for (Index j = begin; j < n; j += nr, to += nr * block.steps) {
+      if (p_.b_packed) {
+        plan_.kernel.pack(panels(block.b, block.columns.begin + j, block.p, kc), 1, nr, nr, nr, kc,
+                          to);
+      } else {
+        plan_.kernel.pack(from + j * p_.b.col, p_.b.col, p_.b.row, std::min(nr, n - j), nr, kc, to);
+      }
+    }
+  }
+
+  /// Whether k elements fill the last step of a panel: else A must be packed, with zeros.
+  bool whole_steps(Index k) const { return k % (plan_.kernel.depth * plan_.kernel.step_unit) == 0; }
+
+  void pack_strip(const T* from, Index height, Index kc, Acc* to) const {
+    if (plan_.form == kernels::GemmForm::rows) {
+      plan_.kernel.pack_rows(from, p_.a.row, height, kc, to);
+    } else {
+      plan_.kernel.pack_a(from, p_.a.row, p_.a.col, height, height, kc, to);
+    }
+  }
+
+  /// Where the strip at row i is in w.a.
+  Acc* strip_of_a(const Work& w, Index i, Index steps) const {
+    if (!plan_.whole_a) return w.a;
+    return w.a + i * (plan_.form == kernels::GemmForm::rows ? kernels::kGemmRow<Acc> : steps);
+  }
+
+  /// All strips of the block's rows.
+  void pack_all(const Work& w, const Block& block) const {
+    const kernels::GemmStrips strips(block.rows.size(), plan_.strip, plan_.kernel.strip_unit);
     Index i = 0;
     for (Index s = 0; s < strips.count; ++s) {
       const Index height = strips.height(s);
-      plan_.kernel.pack_a(a + (rows.begin + i) * p_.a.row + p * p_.a.col, p_.a.row, p_.a.col,
-                          height, height, kc, w.a + i * steps);
+      pack_strip(block.a + i * p_.a.row, height, block.kc, strip_of_a(w, i, block.steps));
       i += height;
     }
   }
 
-  /// One block of rows over a group of chunks.
-  void multiply_rows(Work& w, const T* a, const T* b, const kernels::GemmFinish<Acc>& result,
-                     Range rows, Range columns, Range group) const {
-    const Index nr = plan_.kernel.nr;
-    const Index direct = direct_columns(columns);
-    const Index packed = round_up(columns.size() - direct, nr);
-    const kernels::GemmFinish<Acc> finish = result.at(rows.begin, columns.begin);
+  /// Strip after strip of A, or several at once where nothing is to be done between them.
+  void multiply_block(const Work& w, const Block& block) const {
+    const Index m = block.rows.size();
+    if (block.to != nullptr) pack_b(block, block.to);
+    const kernels::GemmStrips strips(m, plan_.strip, plan_.kernel.strip_unit);
+    kernels::GemmAhead ahead;
     kernels::GemmBlock<Acc> g{};
-    g.m = rows.size();
     g.strip = plan_.strip;
-    if (plan_.in_place) {
-      g.sum = reinterpret_cast<Acc*>(finish.out);
-      g.sum_row = p_.c.row;
-    } else {
-      g.sum = w.sum;
-      g.sum_row = plan_.nc;
-    }
-    const Acc* scratch = w.b;
-    for (Index p = group.begin; p < group.end || p == 0; p += chunk_) {
-      const Index kc = std::min(chunk_, group.end - p);
-      g.k = plan_.kernel.steps(kc);
-      g.add = p > 0;
-      const bool last = p + kc == p_.k;
-      const T* from = a + rows.begin * p_.a.row + p * p_.a.col;
-      g.a_packed = !plan_.direct_a || !whole_steps(kc);
-      if (!g.a_packed) {
+    g.k = block.steps;
+    g.add = block.p > 0;
+    const bool direct_a = plan_.direct_a && whole_steps(block.kc);
+    const bool at_once = direct_a || plan_.whole_a;
+    Index s = 0;
+    for (Index i = 0; i < m; ++s) {
+      const bool first = i == 0 && plan_.keep && block.to != nullptr;
+      g.m = at_once && !first ? m - i : strips.height(s);
+      const T* from = block.a + i * p_.a.row;
+      if (direct_a) {
         g.a = reinterpret_cast<const Acc*>(from);
         g.a_row = p_.a.row;
         g.a_col = p_.a.col;
       } else {
-        pack_a(w, a, rows, p, kc);
-        g.a = w.a;
+        Acc* to = strip_of_a(w, i, block.steps);
+        if (!plan_.whole_a) {
+          pack_strip(from, g.m, block.kc, to);
+          ahead = next_strip(block, i + g.m, g.m);
+          g.ahead = &ahead;
+        }
+        g.a = to;
+        g.a_form = plan_.form;
       }
-      g.finish = last && plan_.finish ? &finish : nullptr;
-      if (direct > 0) {
-        g.b = reinterpret_cast<const Acc*>(b + p * p_.b.row + columns.begin);
-        g.b_row = p_.b.row;
-        g.b_panel = nr;
-        columns_loop(g, finish, 0, direct);
-      }
-      if (packed > 0) {
-        g.b = p_.b_packed && kSameBits
-                  ? reinterpret_cast<const Acc*>(panels(b, columns.begin, p, g.k))
-                  : scratch;
-        g.b_row = nr;
-        g.b_panel = nr * g.k;
-        columns_loop(g, finish, direct, columns.size());
-        scratch += packed * g.k;
-      }
-      if (g.k == 0) break;
+      multiply_strips(w, block, g, i, columns_in_place(block, first), first);
+      i += g.m;
     }
   }
 
-  /// The block kernel on columns [begin, end), of which g.b is the first, as many at a time as L2
-  /// holds.
-  void columns_loop(kernels::GemmBlock<Acc> g, const kernels::GemmFinish<Acc>& whole, Index begin,
-                    Index end) const {
+  /// The strip at row i of the block, or the first one of the next chunk.
+  kernels::GemmAhead next_strip(const Block& block, Index i, Index height) const {
+    constexpr auto kSize = static_cast<Index>(sizeof(T));
+    kernels::GemmAhead ahead;
+    const Index m = block.rows.size();
+    const T* from = block.a + i * p_.a.row;
+    Index kc = block.kc;
+    if (i >= m) {
+      kc = std::min(chunk_, p_.k - block.p - block.kc);
+      if (kc <= 0) return ahead;
+      from = block.a + block.kc * p_.a.col;
+    } else {
+      height = std::min(height, m - i);
+    }
+    if (p_.a.col == 1) {
+      ahead.rows = height, ahead.step = p_.a.row * kSize, ahead.bytes = kc * kSize;
+    } else if (p_.a.row == 1) {
+      ahead.rows = kc, ahead.step = p_.a.col * kSize, ahead.bytes = height * kSize;
+    }
+    ahead.data = reinterpret_cast<const std::byte*>(from);
+    const Index tiles = ceil_div(block.columns.size(), plan_.kernel.nr);
+    ahead.lines = ceil_div(ahead.rows * (ahead.bytes / 64 + 1), tiles);
+    return ahead;
+  }
+
+  /// g.m rows of the block from the i-th on: `in_place` columns of B as they lie, the others
+  /// packed.
+  void multiply_strips(const Work& w, const Block& block, kernels::GemmBlock<Acc>& g, Index i,
+                       Index in_place, bool keep) const {
+    const Index nr = plan_.kernel.nr, n = block.columns.size();
     kernels::GemmFinish<Acc> finish;
-    if (g.finish != nullptr) g.finish = &finish;
-    Acc* const sum = g.sum;
-    for (Index j = begin; j < end; j += plan_.nb) {
-      g.n = std::min(plan_.nb, end - j);
-      g.sum = sum == nullptr ? nullptr : sum + j;
-      finish = whole.at(0, j);
+    for (Index j = 0; j < n; j += g.n) {
+      const bool direct = j < in_place;
+      g.n = direct ? in_place : n - j;
+      if (direct) {
+        g.b = reinterpret_cast<const Acc*>(block.b + block.p * p_.b.row +
+                                           block.columns.begin * p_.b.col);
+        g.b_row = p_.b.row;
+        g.b_panel = nr;
+        g.keep = keep ? block.to : nullptr;
+      } else {
+        g.b = block.panels + (plan_.direct_b ? 0 : j * block.steps);
+        g.b_row = nr;
+        g.b_panel = nr * block.steps;
+        g.keep = nullptr;
+      }
+      finish = block.finish.at(i, j);
+      g.finish = plan_.finish && block.p + block.kc == p_.k ? &finish : nullptr;
+      if (plan_.in_place) {
+        g.sum = static_cast<Acc*>(finish.out);
+        g.sum_row = p_.c.row;
+      } else {
+        g.sum_row = plan_.sum_row;
+        g.sum = w.sum == nullptr ? nullptr
+                                 : w.sum + i * g.sum_row + j +
+                                       (plan_.whole_a ? block.columns.begin - w.columns.begin : 0);
+      }
       plan_.kernel.block(g);
-      g.b += plan_.nb / plan_.kernel.nr * g.b_panel;
     }
   }
 
