@@ -28,6 +28,8 @@ inline constexpr std::size_t kGemmRows = !hwy::IsFloat<Acc>()      ? 4
                                          : HWY_TARGET == HWY_NEON  ? 12
                                                                    : 4;
 inline constexpr std::size_t kGemmVecs = 2;
+/// Rows of a packed panel of B that are asked for ahead of the one that is multiplied.
+inline constexpr Index kRowsAhead = 8;
 
 template <class Acc>
 HWY_INLINE Index GemmColumns() {
@@ -175,6 +177,11 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a, const
         GemmKeep(d, v, keep, vecs);
         GemmAskRow(d, b + next, vecs);
         GemmAskRow(d, b + ldb + next, vecs);
+      }
+      // Where operands are packed there is too much for L1.
+      if constexpr (!kKeep && kForm != GemmForm::strides) {
+        GemmAskRow(d, b + kRowsAhead * ldb, vecs);
+        GemmAskRow(d, b + (kRowsAhead + 1) * ldb, vecs);
       }
       GemmStep<Add, kVecs, kForm>(d, a, row, v, c, rows);
       GemmLoad(d, b + ldb, v, vecs);

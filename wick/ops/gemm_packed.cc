@@ -117,14 +117,15 @@ class Driver {
     const bool can_a = kSameBits || (plan_.kernel.a_in_place && p_.a.col == 1),
                can_b = kSameBits && p_.b.col == 1 && !p_.b_packed;
     const CacheSizes& cache = cache_sizes();
-    const Index a_size = depth * m * kAcc, b_size = depth * n * kAcc;
+    const Index b_size = depth * n * kAcc;
+    const bool fits = depth * m * kAcc + b_size + m * n * kAcc <= cache.l2;
     // Packing pays where a part is read often from beyond L2, or in an awkward order.
     const Index a_step = std::min(std::abs(p_.a.row), std::abs(p_.a.col));
     plan_.direct_a =
         can_a &&
-        (n <= 2 * nr || (a_size <= cache.l2 && a_step <= 1 && !awkward_stride(p_.a.row * kT)));
+        (n <= 2 * nr || (fits && a_step <= 1 && !awkward_stride(p_.a.row * kT)));
     plan_.direct_b =
-        can_b && (m <= 2 * mr || (b_size <= cache.l2 && !awkward_stride(p_.b.row * kAcc)));
+        can_b && (m <= 2 * mr || (fits && !awkward_stride(p_.b.row * kAcc)));
     if (tuning.path != Path::automatic) {
       plan_.direct_a = can_a && (tuning.path == Path::direct || tuning.path == Path::direct_a);
       plan_.direct_b = can_b && (tuning.path == Path::direct || tuning.path == Path::direct_b);
