@@ -117,7 +117,7 @@ void random_cases(unsigned seed, int count) {
                         9 * kGemmChunk<T> + upto(700), 100 + upto(400)};
     const Index ns[] = {1 + upto(6), 1 + upto(40), 60 + upto(80), 300 + upto(600)};
     Case s{};
-    s.m = upto(1) == 0 ? 1 + upto(4) : 1 + upto(19);
+    s.m = upto(1) == 0 ? 1 + upto(4) : 1 + upto(34);
     s.n = ns[upto(3)];
     s.k = ks[upto(s.n < 60 ? 4 : 2)];
     if (upto(2) == 0) std::swap(s.m, s.n);

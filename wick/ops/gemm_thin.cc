@@ -10,6 +10,8 @@
 namespace wick {
 namespace {
 
+/// Most rows: a larger product is as fast when B is packed first.
+constexpr Index kMostRows = 2 * kernels::kGemvRows;
 /// Working memory up to this size lives on the stack.
 constexpr Index kStackBytes = 32 << 10;
 /// Elements of A that are used together stay in L1 beside what is read of B.
@@ -35,7 +37,7 @@ class Thin {
   /// Few rows, and the elements of B's rows or columns next to each other.
   bool fits(bool forced) const {
     // Native products of pairs add in another order.
-    if (p_.m > kernels::kGemvRows || p_.k == 0 || gemm_.depth != 1) return false;
+    if (p_.m > kMostRows || p_.k == 0 || gemm_.depth != 1) return false;
     const Index b_size = p_.k * p_.n * static_cast<Index>(sizeof(Acc));
     // Small B is as well off with the block kernel, which has larger tiles.
     const bool large = forced || b_size > cache_sizes().l2 / 4;
@@ -218,7 +220,7 @@ template <Element T, class Out>
 bool gemm_thin(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
                const GemmTuning& tuning) {
   if constexpr (Float<T>) {
-    if (std::min(problem.m, problem.n) > kernels::kGemvRows) return false;
+    if (std::min(problem.m, problem.n) > kMostRows) return false;
     Thin<T, Out> thin(problem, batch);
     if (!thin.fits(tuning.path == GemmTuning::Path::thin)) return false;
     thin.run(executor, tuning.ranks);
