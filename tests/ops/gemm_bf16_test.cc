@@ -81,7 +81,9 @@ TEST(GemmBf16, EveryPathGivesTheUnitsBits) {
     StdThreadPool threads(2);
     SerialExecutor serial;
     for (int i = 0; i < 600; ++i) {
-      const auto upto = [&](int most) { return static_cast<Index>(rng() % (static_cast<unsigned>(most) + 1U)); };
+      const auto upto = [&](int most) {
+        return static_cast<Index>(rng() % (static_cast<unsigned>(most) + 1U));
+      };
       const Index m = 1 + upto(i % 3 == 0 ? 40 : 15), n = 1 + upto(75);
       const Index ks[] = {1 + upto(70), 31 + upto(2), 383 + upto(2), 767 + upto(3), 2047 + upto(2)};
       const Index k = ks[i % 16 == 0 ? rng() % 5 : rng() % 3];
@@ -121,8 +123,9 @@ TEST(GemmBf16, CloseToF64) {
     for (bf16& x : a) x = value(rng, 0);
     for (bf16& x : b) x = value(rng, 0);
     std::vector<f32> c(static_cast<std::size_t>(m * n), NAN);
-    gemm(GemmProblem<bf16, f32>{m, n, k, 1, {a.data(), k, 1}, {b.data(), n, 1}, 0, {c.data(), n, 1}},
-         serial);
+    gemm(
+        GemmProblem<bf16, f32>{m, n, k, 1, {a.data(), k, 1}, {b.data(), n, 1}, 0, {c.data(), n, 1}},
+        serial);
     for (Index i = 0; i < m; ++i)
       for (Index j = 0; j < n; ++j) {
         f64 sum = 0, size = 0;

@@ -122,10 +122,8 @@ class Driver {
     // Packing pays where a part is read often from beyond L2, or in an awkward order.
     const Index a_step = std::min(std::abs(p_.a.row), std::abs(p_.a.col));
     plan_.direct_a =
-        can_a &&
-        (n <= 2 * nr || (fits && a_step <= 1 && !awkward_stride(p_.a.row * kT)));
-    plan_.direct_b =
-        can_b && (m <= 2 * mr || (fits && !awkward_stride(p_.b.row * kAcc)));
+        can_a && (n <= 2 * nr || (fits && a_step <= 1 && !awkward_stride(p_.a.row * kT)));
+    plan_.direct_b = can_b && (m <= 2 * mr || (fits && !awkward_stride(p_.b.row * kAcc)));
     if (tuning.path != Path::automatic) {
       plan_.direct_a = can_a && (tuning.path == Path::direct || tuning.path == Path::direct_a);
       plan_.direct_b = can_b && (tuning.path == Path::direct || tuning.path == Path::direct_b);
