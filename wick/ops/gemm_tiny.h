@@ -6,15 +6,16 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "wick/kernels/bf16_unit.h"
 #include "wick/kernels/gemm_tiny.h"
 #include "wick/ops/gemm.h"
 
 namespace wick {
 
-/// The types that the kernel is made for. Instructions for bf16 have an order of their own.
+/// The types that the kernel is made for.
 template <Element T, class Out>
-inline constexpr bool kTiny = !std::is_same_v<T, bf16> &&
-                              (std::is_same_v<T, Out> || std::is_same_v<kernels::GemmAcc<T>, Out>);
+inline constexpr bool kTiny =
+    std::is_same_v<T, Out> || std::is_same_v<kernels::GemmAcc<T>, Out>;
 
 /// Most rows, columns and elements of k.
 inline constexpr Index kTinyMost = 128;
@@ -57,6 +58,10 @@ kernels::GemmTiny<T, Out> tiny_product(Index m, Index n, Index k, Compute<T> alp
 /// Whether the kernel is the best way: what one product needs stays in L1, or nearly.
 template <Element T, class Out>
 bool tiny_is_best(const kernels::GemmTiny<T, Out>& g) {
+  // Instructions for bf16 have an order of summation of their own.
+  if constexpr (std::is_same_v<T, bf16>) {
+    if (kernels::bf16_unit() != kernels::Bf16Unit::widen) return false;
+  }
   constexpr auto kSize = Index{sizeof(kernels::GemmAcc<T>)};
   if (g.k < 1 || std::max({g.m, g.n, g.k}) > kTinyMost) return false;
   if ((g.m * g.k + g.k * g.n + g.m * g.n) * kSize > (Index{100} << 10)) return false;
