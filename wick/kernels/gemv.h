@@ -25,7 +25,7 @@ struct GemvBlock {
 };
 
 /// Most rows of A.
-inline constexpr Index kGemvRows = 16;
+inline constexpr Index kGemvRows = 32;
 /// Most rows of A for `columns`.
 inline constexpr Index kGemvColumnRows = 4;
 

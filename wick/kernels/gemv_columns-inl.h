@@ -131,14 +131,14 @@ constexpr Index kGemvCopied = kGemvPiece * kGemvLine / Index{sizeof(GemmAcc<T>)}
 
 template <class D, class T, class V, std::size_t... kI>
 HWY_INLINE void GemvLoadWide(D d, const T* HWY_RESTRICT b, V* v, std::index_sequence<kI...>) {
-  ((v[kI] = Lanes<T>::Load(d, b + kI * hn::MaxLanes(d))), ...);
+  ((v[kI] = GemvLoadLanes(d, b + kI * hn::MaxLanes(d))), ...);
 }
 
 /// Copies a piece of each of kWidth columns, widened; the last of n columns is repeated. All loads
 /// of a column come before its stores, since those 4096 bytes apart wait for each other.
 template <std::size_t kWidth, class T>
-HWY_INLINE void GemvCopyPiece(const T* HWY_RESTRICT b, Index step, Index n,
-                              GemmAcc<T>* HWY_RESTRICT to) {
+HWY_NOINLINE void GemvCopyPiece(const T* HWY_RESTRICT b, Index step, Index n,
+                                GemmAcc<T>* HWY_RESTRICT to) {
   const typename Lanes<T>::D d;
   constexpr std::size_t kVecs = std::size_t{kGemvCopied<T>} / hn::MaxLanes(d);
   for (Index i = 0; i < Index{kWidth}; ++i, b += i < n ? step : 0, to += kGemvCopied<T>) {
@@ -149,8 +149,8 @@ HWY_INLINE void GemvCopyPiece(const T* HWY_RESTRICT b, Index step, Index n,
 }
 /// The same for the last k, fewer than a piece.
 template <class T>
-HWY_INLINE void GemvCopyRest(const T* HWY_RESTRICT b, Index step, Index n, Index width, Index k,
-                             GemmAcc<T>* HWY_RESTRICT to) {
+HWY_NOINLINE void GemvCopyRest(const T* HWY_RESTRICT b, Index step, Index n, Index width, Index k,
+                               GemmAcc<T>* HWY_RESTRICT to) {
   for (Index i = 0; i < width; ++i, b += i < n ? step : 0, to += kGemvCopied<T>)
     GemvWiden(b, k, to);
 }

@@ -77,14 +77,25 @@ HWY_INLINE std::uintptr_t GemvAddress(const T* base, Index offset) {
          static_cast<std::uintptr_t>(offset * static_cast<Index>(sizeof(T)));
 }
 
+#if HWY_TARGET == HWY_EMU128
+// A lane at a time, with branches: compilers take minutes where that is unrolled.
+template <class T>
+HWY_NOINLINE typename Lanes<T>::V GemvLoadLanes(typename Lanes<T>::D d, const T* HWY_RESTRICT p) {
+#else
+template <class T>
+HWY_INLINE typename Lanes<T>::V GemvLoadLanes(typename Lanes<T>::D d, const T* HWY_RESTRICT p) {
+#endif
+  return Lanes<T>::Load(d, p);
+}
+
 /// to[i] = from[i] as what products are added in.
 template <class Acc, class T>
-HWY_INLINE void GemvWiden(const T* HWY_RESTRICT from, Index n, Acc* HWY_RESTRICT to) {
+HWY_NOINLINE void GemvWiden(const T* HWY_RESTRICT from, Index n, Acc* HWY_RESTRICT to) {
   Index i = 0;
   if constexpr (Float<T>) {
     const typename Lanes<T>::D d;
     const auto lanes = static_cast<Index>(hn::Lanes(d));
-    for (; i + lanes <= n; i += lanes) hn::StoreU(Lanes<T>::Load(d, from + i), d, to + i);
+    for (; i + lanes <= n; i += lanes) hn::StoreU(GemvLoadLanes(d, from + i), d, to + i);
   }
   for (; i < n; ++i) to[i] = GemmWiden<Acc>(from[i]);
 }

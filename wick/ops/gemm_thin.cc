@@ -11,7 +11,7 @@ namespace wick {
 namespace {
 
 /// Most rows: a larger product is as fast when B is packed first.
-constexpr Index kMostRows = 2 * kernels::kGemvRows;
+constexpr Index kMostRows = kernels::kGemvRows;
 /// Working memory up to this size lives on the stack.
 constexpr Index kStackBytes = 32 << 10;
 /// Elements of A that are used together stay in L1 beside what is read of B.

@@ -14,8 +14,7 @@ namespace wick {
 
 /// The types that the kernel is made for.
 template <Element T, class Out>
-inline constexpr bool kTiny =
-    std::is_same_v<T, Out> || std::is_same_v<kernels::GemmAcc<T>, Out>;
+inline constexpr bool kTiny = std::is_same_v<T, Out> || std::is_same_v<kernels::GemmAcc<T>, Out>;
 
 /// Most rows, columns and elements of k.
 inline constexpr Index kTinyMost = 128;
