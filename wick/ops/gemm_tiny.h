@@ -14,7 +14,8 @@ namespace wick {
 
 /// The types that the kernel is made for.
 template <Element T, class Out>
-inline constexpr bool kTiny = std::is_same_v<T, Out> || std::is_same_v<kernels::GemmAcc<T>, Out>;
+inline constexpr bool kTiny =
+    std::disjunction_v<std::is_same<T, Out>, std::is_same<kernels::GemmAcc<T>, Out>>;
 
 /// Most rows, columns and elements of k.
 inline constexpr Index kTinyMost = 128;
