@@ -120,16 +120,12 @@ void gemm_packed(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Exe
                  const GemmTuning& tuning);
 
 /// WICK_X(T, Out) for every pair of element and result type that the paths are made for.
-#define WICK_FOR_GEMM(WICK_X)                                                                      \
-  WICK_X(u8, u8)                                                                                   \
-  WICK_X(u32, u32)                                                                                 \
-  WICK_X(i16, i16)                                                                                 \
-  WICK_X(i32, i32)                                                                                 \
-  WICK_X(i64, i64)                                                                                 \
-  WICK_X(f32, f32)                                                                                 \
-  WICK_X(f64, f64)                                                                                 \
-  WICK_X(f16, f16)                                                                                 \
-  WICK_X(bf16, bf16) WICK_X(f8e4m3, f8e4m3) WICK_X(f16, f32) WICK_X(bf16, f32) WICK_X(f8e4m3, f32) \
-      WICK_X(f32, bf16) WICK_X(f32, f16)
+// clang-format off
+#define WICK_FOR_GEMM(WICK_X)                                                             \
+  WICK_X(u8, u8) WICK_X(u32, u32) WICK_X(i16, i16) WICK_X(i32, i32) WICK_X(i64, i64)      \
+  WICK_X(f32, f32) WICK_X(f64, f64) WICK_X(f16, f16) WICK_X(bf16, bf16)                   \
+  WICK_X(f8e4m3, f8e4m3) WICK_X(f16, f32) WICK_X(bf16, f32) WICK_X(f8e4m3, f32)           \
+  WICK_X(f32, bf16) WICK_X(f32, f16)
+// clang-format on
 
 }  // namespace wick
