@@ -256,8 +256,8 @@ WICK_API void min_into(const Tensor& out, const Tensor& x, const Dims& dims, boo
 WICK_API void argmax_into(const Tensor& out, const Tensor& x, Index dim, bool keepdim = false);
 WICK_API void argmin_into(const Tensor& out, const Tensor& x, Index dim, bool keepdim = false);
 WICK_API void index_select_into(const Tensor& out, const Tensor& x, Index dim, const Tensor& ids);
-/// out = alpha a b + beta out. With beta 0 the old out is not read. The output may have another
-/// float dtype than the inputs, f32 for the small floats.
+/// out = alpha a b + beta out. With beta 0 the old out is not read. The output has the
+/// inputs' dtype, or f32 for the small floats, or bf16 or f16 for f32.
 WICK_API void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b, f64 alpha = 1,
                           f64 beta = 0);
 

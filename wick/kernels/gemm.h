@@ -11,8 +11,8 @@
 namespace wick::kernels {
 
 // What one thread does for a matrix product: pack parts of A and B, multiply a block, write
-// results. The loops around it (caches, threads, batches) are in wick/ops/gemm.cc. Every element of
-// C is the same sequence of operations whatever the tile, the packing or the instruction set is:
+// results. The loops around it (caches, threads, batches) are in wick/ops/gemm*.cc. Every element
+// of C is the same sequence of operations whatever the tile, the packing or the instruction set is:
 // one fused multiply-add after the other from 0, in order of k. (Without FMA, on SSE2, each is two
 // roundings.)
 

@@ -23,6 +23,26 @@ namespace hn = hwy::HWY_NAMESPACE;
 // block has lanes; inside the blocks a group is transposed by interleaving, then the blocks of the
 // groups change places.
 
+/// Inside each 128-bit block: four rows (64 bits: two) of four (two) elements change places with
+/// their columns.
+template <class D, class V>
+HWY_INLINE void TransposeInBlocks(D d, const V* rows, V* out) {
+  if constexpr (sizeof(hn::TFromD<D>) == 8) {
+    out[0] = hn::InterleaveLower(d, rows[0], rows[1]);
+    out[1] = hn::InterleaveUpper(d, rows[0], rows[1]);
+  } else {
+    const hn::Repartition<std::uint64_t, D> wide;
+    const auto lower01 = hn::BitCast(wide, hn::InterleaveLower(d, rows[0], rows[1]));
+    const auto lower23 = hn::BitCast(wide, hn::InterleaveLower(d, rows[2], rows[3]));
+    const auto upper01 = hn::BitCast(wide, hn::InterleaveUpper(d, rows[0], rows[1]));
+    const auto upper23 = hn::BitCast(wide, hn::InterleaveUpper(d, rows[2], rows[3]));
+    out[0] = hn::BitCast(d, hn::InterleaveLower(wide, lower01, lower23));
+    out[1] = hn::BitCast(d, hn::InterleaveUpper(wide, lower01, lower23));
+    out[2] = hn::BitCast(d, hn::InterleaveLower(wide, upper01, upper23));
+    out[3] = hn::BitCast(d, hn::InterleaveUpper(wide, upper01, upper23));
+  }
+}
+
 /// Rows 4g .. 4g + 3 (64 bits: 2g, 2g + 1): out[q] holds, in block b, their column 4b + q (2b + q).
 template <class D, class S, class V>
 HWY_INLINE void TransposeGroup(D d, const S* HWY_RESTRICT src, Index lane, Index first, Index most,
@@ -32,20 +52,11 @@ HWY_INLINE void TransposeGroup(D d, const S* HWY_RESTRICT src, Index lane, Index
     return hn::LoadU(d, reinterpret_cast<const T*>(src + std::min(first + r, most) * lane));
   };
   if constexpr (sizeof(T) == 8) {
-    const V r0 = row(0), r1 = row(1);
-    out[0] = hn::InterleaveLower(d, r0, r1);
-    out[1] = hn::InterleaveUpper(d, r0, r1);
+    const V rows[] = {row(0), row(1)};
+    TransposeInBlocks(d, rows, out);
   } else {
-    const hn::Repartition<std::uint64_t, D> wide;
-    const V r0 = row(0), r1 = row(1), r2 = row(2), r3 = row(3);
-    const auto lower01 = hn::BitCast(wide, hn::InterleaveLower(d, r0, r1));
-    const auto lower23 = hn::BitCast(wide, hn::InterleaveLower(d, r2, r3));
-    const auto upper01 = hn::BitCast(wide, hn::InterleaveUpper(d, r0, r1));
-    const auto upper23 = hn::BitCast(wide, hn::InterleaveUpper(d, r2, r3));
-    out[0] = hn::BitCast(d, hn::InterleaveLower(wide, lower01, lower23));
-    out[1] = hn::BitCast(d, hn::InterleaveUpper(wide, lower01, lower23));
-    out[2] = hn::BitCast(d, hn::InterleaveLower(wide, upper01, upper23));
-    out[3] = hn::BitCast(d, hn::InterleaveUpper(wide, upper01, upper23));
+    const V rows[] = {row(0), row(1), row(2), row(3)};
+    TransposeInBlocks(d, rows, out);
   }
 }
 

@@ -61,22 +61,12 @@ HWY_INLINE hn::Vec<D> GemvBlocks(D d, const T* HWY_RESTRICT b) {
 template <Index kStep, class D, class T, class V>
 HWY_INLINE void GemvTurn(D d, const T* HWY_RESTRICT b, V* out) {
   if constexpr (sizeof(T) == 8) {
-    const V r0 = GemvBlocks<kStep>(d, b), r1 = GemvBlocks<kStep>(d, b + kStep);
-    out[0] = hn::InterleaveLower(d, r0, r1);
-    out[1] = hn::InterleaveUpper(d, r0, r1);
+    const V rows[] = {GemvBlocks<kStep>(d, b), GemvBlocks<kStep>(d, b + kStep)};
+    TransposeInBlocks(d, rows, out);
   } else {
-    const hn::Repartition<std::uint64_t, D> wide;
-    const V r0 = GemvBlocks<kStep>(d, b), r1 = GemvBlocks<kStep>(d, b + kStep);
-    const V r2 = GemvBlocks<kStep>(d, b + 2 * kStep);
-    const V r3 = GemvBlocks<kStep>(d, b + 3 * kStep);
-    const auto lower01 = hn::BitCast(wide, hn::InterleaveLower(d, r0, r1));
-    const auto lower23 = hn::BitCast(wide, hn::InterleaveLower(d, r2, r3));
-    const auto upper01 = hn::BitCast(wide, hn::InterleaveUpper(d, r0, r1));
-    const auto upper23 = hn::BitCast(wide, hn::InterleaveUpper(d, r2, r3));
-    out[0] = hn::BitCast(d, hn::InterleaveLower(wide, lower01, lower23));
-    out[1] = hn::BitCast(d, hn::InterleaveUpper(wide, lower01, lower23));
-    out[2] = hn::BitCast(d, hn::InterleaveLower(wide, upper01, upper23));
-    out[3] = hn::BitCast(d, hn::InterleaveUpper(wide, upper01, upper23));
+    const V rows[] = {GemvBlocks<kStep>(d, b), GemvBlocks<kStep>(d, b + kStep),
+                      GemvBlocks<kStep>(d, b + 2 * kStep), GemvBlocks<kStep>(d, b + 3 * kStep)};
+    TransposeInBlocks(d, rows, out);
   }
 }
 

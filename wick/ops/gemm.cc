@@ -2,7 +2,6 @@
 #include "wick/ops/gemm.h"
 
 #include "wick/ops/gemm_paths.h"
-#include "wick/ops/gemm_rows.h"
 
 namespace wick {
 

@@ -88,8 +88,9 @@ class Panels {
 }  // namespace
 
 template <Element T, class Out>
-bool gemm_panels(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
-                 const GemmTuning& tuning) {
+bool gemm_panels([[maybe_unused]] const GemmProblem<T, Out>& problem,
+                 [[maybe_unused]] const GemmBatch& batch, [[maybe_unused]] Executor& executor,
+                 [[maybe_unused]] const GemmTuning& tuning) {
   if constexpr (Float<T>) {
     if (!problem.b_packed || problem.m > kMostRows || problem.k == 0) return false;
     // CPUs with instructions of their own for T add in another order.
@@ -98,8 +99,6 @@ bool gemm_panels(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Exe
     Panels<T, Out>(problem, batch, kernel).run(executor, tuning.ranks);
     return true;
   } else {
-    static_cast<void>(problem), static_cast<void>(batch);
-    static_cast<void>(executor), static_cast<void>(tuning);
     return false;
   }
 }

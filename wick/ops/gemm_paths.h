@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways a product can go, and what they share. gemm.cc tries them in order: panels, tiny,
-// thin, packed.
+// The ways a product can go, and what they share. gemm.cc tries them in order: panels
+// (of a PackedMatrix), tiny, rows (native bf16), thin, packed.
 #pragma once
 
 #include <utility>
@@ -23,6 +23,9 @@ struct Range {
 
 /// Piece i of [0, n) cut into `pieces` even parts, in whole units.
 Range piece(Index n, Index unit, Index i, Index pieces);
+
+/// Work (in multiply-adds) below which a second thread costs more than it brings.
+inline constexpr Index kWorkPerRank = Index{1} << 19;
 
 /// How the ranks of a parallel region share the work: whole products of the batch, or a grid over
 /// the elements of each.
@@ -107,6 +110,13 @@ bool gemm_tiny(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Execu
 /// problem is not of that kind.
 template <Element T, class Out>
 bool gemm_thin(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
+               const GemmTuning& tuning);
+
+/// The same for bf16 where rows of B are contiguous, on machines that multiply pairs of bf16: there
+/// gemm_thin has another order of summation. False if the problem is not of that kind, or the
+/// machine is not.
+template <Element T, class Out>
+bool gemm_rows(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
                const GemmTuning& tuning);
 
 /// A few rows against a matrix that was packed before. False if the problem is not of that kind.

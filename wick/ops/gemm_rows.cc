@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wick/ops/gemm_rows.h"
-
 #include <algorithm>
 #include <type_traits>
 
@@ -61,13 +59,12 @@ bool run(GemmProblem<bf16, Out> p, GemmBatch batch, Executor& executor, const Ge
 }  // namespace
 
 template <Element T, class Out>
-bool gemm_rows(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
-               const GemmTuning& tuning) {
+bool gemm_rows([[maybe_unused]] const GemmProblem<T, Out>& problem,
+               [[maybe_unused]] const GemmBatch& batch, [[maybe_unused]] Executor& executor,
+               [[maybe_unused]] const GemmTuning& tuning) {
   if constexpr (std::is_same_v<T, bf16>) {
     return run(problem, batch, executor, tuning);
   } else {
-    static_cast<void>(problem), static_cast<void>(batch);
-    static_cast<void>(executor), static_cast<void>(tuning);
     return false;
   }
 }

@@ -32,9 +32,6 @@ GemmSplit::Part GemmSplit::part(Index rank, Index count, Index m, Index n) const
 
 namespace {
 
-/// Work (in multiply-adds) below which a second thread costs more than it brings.
-constexpr Index kWorkPerRank = Index{1} << 19;
-
 /// A grid of at most `ranks` parts of C with the least cost: multiply-adds of the largest part,
 /// and its packing, where an element costs about as much as eight of them.
 void choose_grid(GemmSplit& split, Index m, Index n, Index ranks) {

@@ -195,8 +195,6 @@ class Thin {
     for (Index j = 0; j < n; ++j, g.b += p_.b.col, ++g.sum) kernel_(g);
   }
 
-  static constexpr Index kWorkPerRank = Index{1} << 19;
-
   GemmProblem<T, Out> p_;
   GemmBatch batch_;
   Index count_;
@@ -217,8 +215,9 @@ class Thin {
 }  // namespace
 
 template <Element T, class Out>
-bool gemm_thin(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Executor& executor,
-               const GemmTuning& tuning) {
+bool gemm_thin([[maybe_unused]] const GemmProblem<T, Out>& problem,
+               [[maybe_unused]] const GemmBatch& batch, [[maybe_unused]] Executor& executor,
+               [[maybe_unused]] const GemmTuning& tuning) {
   if constexpr (Float<T>) {
     if (std::min(problem.m, problem.n) > kMostRows) return false;
     Thin<T, Out> thin(problem, batch);
@@ -226,8 +225,6 @@ bool gemm_thin(const GemmProblem<T, Out>& problem, const GemmBatch& batch, Execu
     thin.run(executor, tuning.ranks);
     return true;
   } else {
-    static_cast<void>(problem), static_cast<void>(batch);
-    static_cast<void>(executor), static_cast<void>(tuning);
     return false;
   }
 }

@@ -41,8 +41,6 @@ void simplify(GemmBatch& batch) {
     std::swap((*list)[longest], (*list)[kept - 1]);
 }
 
-constexpr Index kWorkPerRank = Index{1} << 19;
-
 /// The products [begin, end) of the batch, g being the first of all.
 template <Element T, class Out>
 void run_part(const kernels::GemmTiny<T, Out>& first, const GemmBatch& batch, Index begin,
@@ -117,9 +115,9 @@ bool run_cut(const GemmProblem<T, Out>& p, const GemmBatch& batch, Executor& exe
 }  // namespace
 
 template <Element T, class Out>
-bool gemm_tiny(const GemmProblem<T, Out>& p, const GemmBatch& batch, Executor& executor) {
+bool gemm_tiny([[maybe_unused]] const GemmProblem<T, Out>& p,
+               [[maybe_unused]] const GemmBatch& batch, [[maybe_unused]] Executor& executor) {
   if constexpr (!kTiny<T, Out>) {
-    static_cast<void>(p), static_cast<void>(batch), static_cast<void>(executor);
     return false;
   } else {
     if (std::max(p.m, p.n) > kTinyMost)
