@@ -103,7 +103,7 @@ struct GemmAhead {
 
 /// How A lies before the block kernel.
 enum class GemmForm : std::uint8_t {
-  strides,  ///< in place, read through its strides
+  strides,  ///< in place; a_row or a_col is 1
   panels,   ///< strips, in each element [p][row]; the one at row i starts at a + i * k
   rows      ///< element [row][p], rows kGemmRow apart
 };

@@ -78,20 +78,87 @@ HWY_INLINE void GemmAskRow(D d, const T* p, std::index_sequence<kV...>) {
   (__builtin_prefetch(p + kV * hn::Lanes(d)), ...);
 }
 
-/// Where row r of a strip is, behind the first.
-template <GemmForm kForm, class T>
-HWY_INLINE Index GemmAt(Index r, Index row) {
-  return kForm == GemmForm::panels ? r : r * (kForm == GemmForm::rows ? kGemmRow<T> : row);
+/// The same pointer, of which the compiler knows nothing.
+template <class T>
+HWY_INLINE T* GemmHide(T* p) {
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+  asm("" : "+r"(p));  // NOLINT(hicpp-no-assembler): no instruction
+#endif
+  return p;
 }
 
-/// c += a[rows] * b[vectors] for one step of k.
-template <class Add, std::size_t kVecs, GemmForm kForm, class D, class V, class T,
-          std::size_t... kR>
-HWY_INLINE void GemmStep(D d, const T* HWY_RESTRICT a, Index row, const V* b, V* c,
-                         std::index_sequence<kR...>) {
-  (GemmRow<Add>(hn::Set(d, a[GemmAt<kForm, T>(Index{kR}, row)]), b, c + kR * kVecs,
-                std::make_index_sequence<kVecs>()),
-   ...);
+/// A strip of A as a tile reads it: two steps of k, then on to the next two. Rows that lie anywhere
+/// are reached from a pointer for each four of them, which is hidden from the compiler's sight: GCC
+/// makes one pointer and a dozen distances of them, for which there are no registers.
+template <GemmForm kForm, std::size_t kRows, class T>
+class GemmStripOfA {
+ public:
+  HWY_INLINE GemmStripOfA(const GemmBlock<T>& g, const T* a) : a_(a) {
+    step_ = g.a_form == GemmForm::strides ? g.a_col : Index{kRows};
+  }
+  template <std::size_t kRow>
+  HWY_INLINE T First() const {
+    return a_[kForm == GemmForm::rows ? Index{kRow} * kGemmRow<T> : Index{kRow}];
+  }
+  template <std::size_t kRow>
+  HWY_INLINE T Second() const {
+    return kForm == GemmForm::rows ? a_[Index{kRow} * kGemmRow<T> + 1]
+                                   : (a_ + step_)[Index{kRow}];
+  }
+  HWY_INLINE void Next() { a_ += 2 * (kForm == GemmForm::rows ? 1 : step_); }
+
+ private:
+  const T* a_;
+  Index step_;
+};
+
+template <std::size_t kRows, class T>
+class GemmStripOfA<GemmForm::strides, kRows, T> {
+ public:
+  HWY_INLINE GemmStripOfA(const GemmBlock<T>& g, const T* a) : row_(g.a_row), row3_(3 * g.a_row) {
+    Start(a, std::make_index_sequence<kFours>());
+  }
+  template <std::size_t kRow>
+  HWY_INLINE T First() const {
+    return *Row<kRow>();
+  }
+  template <std::size_t kRow>
+  HWY_INLINE T Second() const {
+    return Row<kRow>()[1];
+  }
+  HWY_INLINE void Next() { Next(std::make_index_sequence<kFours>()); }
+
+ private:
+  static constexpr std::size_t kFours = (kRows + 3) / 4;
+  template <std::size_t kRow>
+  HWY_INLINE const T* Row() const {
+    constexpr auto kIn = static_cast<Index>(kRow % 4);
+    return fours_[kRow / 4] + (kIn == 3 ? row3_ : kIn * row_);
+  }
+  template <std::size_t... kF>
+  HWY_INLINE void Start(const T* a, std::index_sequence<kF...>) {
+    ((fours_[kF] = a + static_cast<Index>(4 * kF) * row_), ...);
+  }
+  template <std::size_t... kF>
+  HWY_INLINE void Next(std::index_sequence<kF...>) {
+    ((fours_[kF] = GemmHide(fours_[kF] + 2)), ...);
+  }
+  const T* fours_[kFours];
+  Index row_, row3_;
+};
+
+/// c += a[rows] * b[vectors] for the first or the second of two steps of k.
+template <class Add, std::size_t kVecs, bool kSecond, class D, class V, class A, std::size_t... kR>
+HWY_INLINE void GemmStep(D d, const A& a, const V* b, V* c, std::index_sequence<kR...>) {
+  if constexpr (kSecond) {
+    (GemmRow<Add>(hn::Set(d, a.template Second<kR>()), b, c + kR * kVecs,
+                  std::make_index_sequence<kVecs>()),
+     ...);
+  } else {
+    (GemmRow<Add>(hn::Set(d, a.template First<kR>()), b, c + kR * kVecs,
+                  std::make_index_sequence<kVecs>()),
+     ...);
+  }
 }
 
 template <class D, class V, std::size_t... kI>
@@ -134,20 +201,32 @@ HWY_NOINLINE void GemmAddSums(const T* HWY_RESTRICT sum, Index row, Index n, T* 
     for (Index j = 0; j < n; ++j) tile[j] = sum[j] + tile[j];
 }
 
-/// Asks for the rows of C that a tile will add to, lines of 64 bytes.
-template <std::size_t kRows, class T>
-HWY_INLINE void GemmPrefetch(const T* to, Index row, Index n) {
+/// Asks for a row of C that a tile will add to, in lines of 64 bytes.
+template <class T>
+HWY_INLINE void GemmAskRowOfC(const T* to, Index n) {
   constexpr Index kLine = 64 / sizeof(T);
-  for (std::size_t r = 0; r < kRows; ++r, to += row) {
-    for (Index j = 0; j < n; j += kLine) __builtin_prefetch(to + j, 1, 3);
-    __builtin_prefetch(to + n - 1, 1, 3);  // rows may begin inside a line
+  for (Index j = 0; j < n; j += kLine) __builtin_prefetch(to + j, 1, 3);
+  __builtin_prefetch(to + n - 1, 1, 3);  // rows may begin inside a line
+}
+
+/// Asks for the next lines of a list.
+HWY_INLINE void GemmAsk(GemmAhead& ahead) {
+  for (Index line = 0; line < ahead.lines && ahead.row < ahead.rows; ++line) {
+    const Index last = ahead.bytes - 1;
+    __builtin_prefetch(ahead.data + ahead.row * ahead.step + std::min(ahead.offset, last), 0, 2);
+    if (ahead.offset < last) {
+      ahead.offset += 64;
+    } else {
+      ahead.offset = 0;
+      ++ahead.row;
+    }
   }
 }
 
 /// One tile: kRows x (kVecs vectors) of C at row i, column j. kKeep: the panel of B is copied too.
 template <class Add, class T, std::size_t kRows, std::size_t kVecs, GemmForm kForm, bool kKeep>
-HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b,
-                           Index i, Index j) {
+HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT strip,
+                           const T* HWY_RESTRICT b, Index i, Index j) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   constexpr std::make_index_sequence<kVecs> vecs{};
@@ -155,10 +234,7 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a, const
   V c[kRows * kVecs];
   GemmZero(d, c, std::make_index_sequence<kRows * kVecs>());
   const Index ldb = g.b_row;
-  const Index col = kForm == GemmForm::panels ? Index{kRows}
-                    : kForm == GemmForm::rows ? 1
-                                              : g.a_col;
-  const Index row = g.a_row;
+  GemmStripOfA<kForm, kRows, T> a(g, strip);
   // Sums of one chunk that goes straight to `finish` have no place.
   T* to = g.sum == nullptr ? nullptr : g.sum + i * g.sum_row + j;
   const auto width = static_cast<Index>(kVecs * hn::Lanes(d));
@@ -166,10 +242,18 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a, const
   T* keep = kKeep ? g.keep + j * g.k : nullptr;
   // The rows of B go on with the next panel.
   const Index next = kKeep && j + 2 * width <= g.n ? width : 0;
-  // Where C is not yet in L1, it comes while the last steps are multiplied.
-  constexpr Index kAhead = 64;
-  Index p = g.k, stop = p > kAhead ? kAhead : 0;
-  for (;;) {
+  // What is not yet in L1 of C comes a row at a time while the tile multiplies, and so does the next
+  // strip of A: many lines at once would hold up those of B.
+  constexpr Index kPart = 48, kTall = Index{kRows};
+  const T* ask = to;
+  Index rows_left = to == nullptr ? 0 : kTall;
+  const Index rows_asked = ceil_div(kTall * kPart, std::max(g.k - kPart, kPart));
+  Index p = g.k;
+  while (p >= 2) {
+    const Index stop = std::max(p - kPart, Index{0});
+    for (Index r = 0; r < rows_asked && rows_left > 0; ++r, --rows_left, ask += g.sum_row)
+      GemmAskRowOfC(ask, n);
+    if (g.ahead != nullptr) GemmAsk(*g.ahead);
     for (; p >= stop + 2; p -= 2) {
       V v[kVecs];
       GemmLoad(d, b, v, vecs);
@@ -183,25 +267,22 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT a, const
         GemmAskRow(d, b + kRowsAhead * ldb, vecs);
         GemmAskRow(d, b + (kRowsAhead + 1) * ldb, vecs);
       }
-      GemmStep<Add, kVecs, kForm>(d, a, row, v, c, rows);
+      GemmStep<Add, kVecs, false>(d, a, v, c, rows);
       GemmLoad(d, b + ldb, v, vecs);
       if constexpr (kKeep) {
         GemmKeep(d, v, keep + width, vecs);
         keep += 2 * width;
       }
-      GemmStep<Add, kVecs, kForm>(d, a + col, row, v, c, rows);
-      a += 2 * col;
+      GemmStep<Add, kVecs, true>(d, a, v, c, rows);
+      a.Next();
       b += 2 * ldb;
     }
-    if (stop == 0) break;
-    stop = 0;
-    if (to != nullptr) GemmPrefetch<kRows>(to, g.sum_row, n);
   }
   if (p > 0) {
     V v[kVecs];
     GemmLoad(d, b, v, vecs);
     if constexpr (kKeep) GemmKeep(d, v, keep, vecs);
-    GemmStep<Add, kVecs, kForm>(d, a, row, v, c, rows);
+    GemmStep<Add, kVecs, false>(d, a, v, c, rows);
   }
   if (g.finish == nullptr && n == width) {
     if (g.add) {
@@ -230,20 +311,6 @@ constexpr std::array<GemmTileFn<T>, sizeof...(kR)> GemmTiles(std::index_sequence
   return {{&GemmTile<Add, T, kR + 1, kVecs, kForm, kKeep>...}};
 }
 
-/// Asks for the next lines of a list.
-HWY_INLINE void GemmAsk(GemmAhead& ahead) {
-  for (Index line = 0; line < ahead.lines && ahead.row < ahead.rows; ++line) {
-    const Index last = ahead.bytes - 1;
-    __builtin_prefetch(ahead.data + ahead.row * ahead.step + std::min(ahead.offset, last), 0, 2);
-    if (ahead.offset < last) {
-      ahead.offset += 64;
-    } else {
-      ahead.offset = 0;
-      ++ahead.row;
-    }
-  }
-}
-
 template <class Add, class T, GemmForm kForm>
 HWY_INLINE void GemmBlockLoop(const GemmBlock<T>& g) {
   constexpr std::make_index_sequence<kGemmRows<T>> rows{};
@@ -252,9 +319,9 @@ HWY_INLINE void GemmBlockLoop(const GemmBlock<T>& g) {
   static constexpr auto kKeep = GemmTiles < Add, T, kGemmVecs, kForm,
                         kForm == GemmForm::rows > (rows);
   const Index nr = GemmColumns<T>();
-  const Index row = kForm == GemmForm::panels ? g.k
-                    : kForm == GemmForm::rows ? kGemmRow<T>
-                                              : g.a_row;
+  const Index row = g.a_form == GemmForm::panels ? g.k
+                    : g.a_form == GemmForm::rows ? kGemmRow<T>
+                                                 : g.a_row;
   const GemmStrips strips(g.m, g.strip);
   // A strip of A (about 20 KiB) stays in L1 while the panels of B stream past it from L2.
   Index i = 0;
@@ -263,7 +330,6 @@ HWY_INLINE void GemmBlockLoop(const GemmBlock<T>& g) {
     const T* a = g.a + i * row;
     const T* b = g.b;
     for (Index j = 0; j < g.n; j += nr, b += g.b_panel) {
-      if (g.ahead != nullptr) GemmAsk(*g.ahead);
       const auto& tiles = g.keep != nullptr ? kKeep : g.n - j > nr / 2 ? kFull : kHalf;
       tiles[static_cast<std::size_t>(height - 1)](g, a, b, i, j);
     }
@@ -274,7 +340,9 @@ HWY_INLINE void GemmBlockLoop(const GemmBlock<T>& g) {
 template <class T, class Add = GemmMulAdd>
 void GemmBlockRun(const GemmBlock<T>& g) {
   switch (g.a_form) {
-    case GemmForm::strides: return GemmBlockLoop<Add, T, GemmForm::strides>(g);
+    case GemmForm::strides:
+      if (g.a_col == 1) return GemmBlockLoop<Add, T, GemmForm::strides>(g);
+      [[fallthrough]];  // rows next to each other, as in panels
     case GemmForm::panels: return GemmBlockLoop<Add, T, GemmForm::panels>(g);
     case GemmForm::rows: return GemmBlockLoop<Add, T, GemmForm::rows>(g);
   }

@@ -112,15 +112,15 @@ class Driver {
     // The largest part of C that one rank gets.
     const Index m = std::min(p_.m, round_up(ceil_div(p_.m, split_.grid_m), 4) + 4);
     const Index n = std::min(p_.n, round_up(ceil_div(p_.n, split_.grid_n), nr / 2) + nr / 2);
-    const bool can_a = kSameBits || (plan_.kernel.a_in_place && p_.a.col == 1),
+    const bool can_a = p_.a.col == 1 ? kSameBits || plan_.kernel.a_in_place
+                                     : kSameBits && p_.a.row == 1,
                can_b = kSameBits && p_.b.col == 1 && !p_.b_packed;
     const CacheSizes& cache = cache_sizes();
     const Index b_size = depth * n * kAcc;
     const bool fits = depth * m * kAcc + b_size + m * n * kAcc <= cache.l2;
     // Packing pays where a part is read often from beyond L2, or in an awkward order.
-    const Index a_step = std::min(std::abs(p_.a.row), std::abs(p_.a.col));
     plan_.direct_a =
-        can_a && (n <= 2 * nr || (fits && a_step <= 1 && !awkward_stride(p_.a.row * kT)));
+        can_a && (n <= 2 * nr || (fits && !awkward_stride(p_.a.row * kT)));
     plan_.direct_b = can_b && (m <= 2 * mr || (fits && !awkward_stride(p_.b.row * kAcc)));
     if (tuning.path != Path::automatic) {
       plan_.direct_a = can_a && (tuning.path == Path::direct || tuning.path == Path::direct_a);
@@ -376,7 +376,7 @@ class Driver {
     }
     ahead.data = reinterpret_cast<const std::byte*>(from);
     const Index tiles = ceil_div(block.columns.size(), plan_.kernel.nr);
-    ahead.lines = ceil_div(ahead.rows * (ahead.bytes / 64 + 1), tiles);
+    ahead.lines = ceil_div(ahead.rows * (ahead.bytes / 64 + 1), tiles * ceil_div(block.steps, 48));
     return ahead;
   }
 
