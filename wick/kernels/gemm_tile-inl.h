@@ -317,7 +317,7 @@ HWY_INLINE void GemmBlockLoop(const GemmBlock<T>& g) {
   static constexpr auto kFull = GemmTiles<Add, T, kGemmVecs, kForm, false>(rows);
   static constexpr auto kHalf = GemmTiles<Add, T, 1, kForm, false>(rows);
   static constexpr auto kKeep = GemmTiles < Add, T, kGemmVecs, kForm,
-                        kForm == GemmForm::rows > (rows);
+                        kForm == GemmForm::strides > (rows);
   const Index nr = GemmColumns<T>();
   const Index row = g.a_form == GemmForm::panels ? g.k
                     : g.a_form == GemmForm::rows ? kGemmRow<T>

@@ -28,6 +28,7 @@ struct Plan {
   kernels::Gemm<T> kernel;
   bool direct_a, direct_b;  // read in place, not packed
   kernels::GemmForm form;   // how strips of A are packed
+  bool strips;              // strips of A come one by one, the next is asked for meanwhile
   bool keep;                // whole panels of B are packed by the kernel, on the way
   bool whole_a;             // all strips of a chunk are packed at once, for several blocks of B
   bool whole_b;             // all of packed B stays, for the next product or block of rows
@@ -120,7 +121,7 @@ class Driver {
     const bool fits = depth * m * kAcc + b_size + m * n * kAcc <= cache.l2;
     // Packing pays where a part is read often from beyond L2, or in an awkward order.
     plan_.direct_a =
-        can_a && (n <= 2 * nr || (fits && !awkward_stride(p_.a.row * kT)));
+        can_a && (n <= 2 * nr || ((fits || p_.a.col == 1) && !awkward_stride(p_.a.row * kT)));
     plan_.direct_b = can_b && (m <= 2 * mr || (fits && !awkward_stride(p_.b.row * kAcc)));
     if (tuning.path != Path::automatic) {
       plan_.direct_a = can_a && (tuning.path == Path::direct || tuning.path == Path::direct_a);
@@ -131,7 +132,7 @@ class Driver {
     plan_.form = rows_form ? kernels::GemmForm::rows : kernels::GemmForm::panels;
     const bool forced = tuning.path == Path::direct_a;
     plan_.keep = can_b && !plan_.direct_b && rows_form && !(forced && plan_.direct_a);
-    if (plan_.keep) plan_.direct_a = false;
+    plan_.strips = !fits && !(plan_.direct_a && p_.a.col != 1);
     choose_columns(m, n, kc, tuning);
     // Sums that wait in scratch should not grow with m.
     const bool sums = !plan_.in_place && p_.k > chunk_;
@@ -330,23 +331,24 @@ class Driver {
     g.k = block.steps;
     g.add = block.p > 0;
     const bool direct_a = plan_.direct_a && whole_steps(block.kc);
-    const bool at_once = direct_a || plan_.whole_a;
+    const bool at_once = plan_.whole_a || (direct_a && !plan_.strips);
     Index s = 0;
     for (Index i = 0; i < m; ++s) {
       const bool first = i == 0 && plan_.keep && block.to != nullptr;
       g.m = at_once && !first ? m - i : strips.height(s);
       const T* from = block.a + i * p_.a.row;
-      if (direct_a) {
+      if (!at_once) {
+        ahead = next_strip(block, i + g.m, g.m);
+        g.ahead = &ahead;
+      }
+      if (direct_a || first) {
         g.a = reinterpret_cast<const Acc*>(from);
+        g.a_form = kernels::GemmForm::strides;
         g.a_row = p_.a.row;
         g.a_col = p_.a.col;
       } else {
         Acc* to = strip_of_a(w, i, block.steps);
-        if (!plan_.whole_a) {
-          pack_strip(from, g.m, block.kc, to);
-          ahead = next_strip(block, i + g.m, g.m);
-          g.ahead = &ahead;
-        }
+        if (!plan_.whole_a) pack_strip(from, g.m, block.kc, to);
         g.a = to;
         g.a_form = plan_.form;
       }
