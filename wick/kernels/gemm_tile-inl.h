@@ -102,8 +102,7 @@ class GemmStripOfA {
   }
   template <std::size_t kRow>
   HWY_INLINE T Second() const {
-    return kForm == GemmForm::rows ? a_[Index{kRow} * kGemmRow<T> + 1]
-                                   : (a_ + step_)[Index{kRow}];
+    return kForm == GemmForm::rows ? a_[Index{kRow} * kGemmRow<T> + 1] : (a_ + step_)[Index{kRow}];
   }
   HWY_INLINE void Next() { a_ += 2 * (kForm == GemmForm::rows ? 1 : step_); }
 
@@ -201,12 +200,13 @@ HWY_NOINLINE void GemmAddSums(const T* HWY_RESTRICT sum, Index row, Index n, T* 
     for (Index j = 0; j < n; ++j) tile[j] = sum[j] + tile[j];
 }
 
-/// Asks for a row of C that a tile will add to, in lines of 64 bytes.
+/// Asks for a row of C that a tile will add to; it may begin inside a line of 64 bytes.
 template <class T>
 HWY_INLINE void GemmAskRowOfC(const T* to, Index n) {
+  constexpr auto kWidth = static_cast<Index>(kGemmVecs * hn::MaxLanes(hn::ScalableTag<T>()));
   constexpr Index kLine = 64 / sizeof(T);
-  for (Index j = 0; j < n; j += kLine) __builtin_prefetch(to + j, 1, 3);
-  __builtin_prefetch(to + n - 1, 1, 3);  // rows may begin inside a line
+  for (Index j = 0; j < kWidth; j += kLine) __builtin_prefetch(to + j, 1, 3);
+  __builtin_prefetch(to + n - 1, 1, 3);
 }
 
 /// Asks for the next lines of a list.
@@ -242,41 +242,44 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT strip,
   T* keep = kKeep ? g.keep + j * g.k : nullptr;
   // The rows of B go on with the next panel.
   const Index next = kKeep && j + 2 * width <= g.n ? width : 0;
-  // What is not yet in L1 of C comes a row at a time while the tile multiplies, and so does the next
-  // strip of A: many lines at once would hold up those of B.
-  constexpr Index kPart = 48, kTall = Index{kRows};
-  const T* ask = to;
-  Index rows_left = to == nullptr ? 0 : kTall;
-  const Index rows_asked = ceil_div(kTall * kPart, std::max(g.k - kPart, kPart));
-  Index p = g.k;
-  while (p >= 2) {
-    const Index stop = std::max(p - kPart, Index{0});
-    for (Index r = 0; r < rows_asked && rows_left > 0; ++r, --rows_left, ask += g.sum_row)
-      GemmAskRowOfC(ask, n);
-    if (g.ahead != nullptr) GemmAsk(*g.ahead);
-    for (; p >= stop + 2; p -= 2) {
-      V v[kVecs];
-      GemmLoad(d, b, v, vecs);
-      if constexpr (kKeep) {
-        GemmKeep(d, v, keep, vecs);
-        GemmAskRow(d, b + next, vecs);
-        GemmAskRow(d, b + ldb + next, vecs);
-      }
-      // Where operands are packed there is too much for L1.
-      if constexpr (!kKeep && kForm != GemmForm::strides) {
-        GemmAskRow(d, b + kRowsAhead * ldb, vecs);
-        GemmAskRow(d, b + (kRowsAhead + 1) * ldb, vecs);
-      }
-      GemmStep<Add, kVecs, false>(d, a, v, c, rows);
-      GemmLoad(d, b + ldb, v, vecs);
-      if constexpr (kKeep) {
-        GemmKeep(d, v, keep + width, vecs);
-        keep += 2 * width;
-      }
-      GemmStep<Add, kVecs, true>(d, a, v, c, rows);
-      a.Next();
-      b += 2 * ldb;
+  // What is not yet in L1 of C comes while the tile multiplies, that of a tall tile row by row:
+  // many lines at once would hold up those of B. The row is a fraction with kBits bits after the
+  // point.
+  constexpr bool kSpread = kRows > 8;
+  constexpr Index kBits = 16;
+  const T* const ask = to == nullptr ? b : to;
+  const Index ask_row = to == nullptr ? 0 : g.sum_row;
+  const Index rate = (Index{kRows} << kBits) / std::max(g.k / 2, Index{1});
+  Index p = g.k, at = 0;
+  if constexpr (!kSpread) {
+    for (std::size_t r = 0; r < kRows; ++r) GemmAskRowOfC(ask + static_cast<Index>(r) * ask_row, n);
+  }
+  for (; p >= 2; p -= 2) {
+    if constexpr (kSpread) {
+      GemmAskRowOfC(ask + (at >> kBits) * ask_row, n);
+      at += rate;
     }
+    V v[kVecs];
+    GemmLoad(d, b, v, vecs);
+    if constexpr (kKeep) {
+      GemmKeep(d, v, keep, vecs);
+      GemmAskRow(d, b + next, vecs);
+      GemmAskRow(d, b + ldb + next, vecs);
+    }
+    // Where operands are packed there is too much for L1.
+    if constexpr (!kKeep && kForm != GemmForm::strides) {
+      GemmAskRow(d, b + kRowsAhead * ldb, vecs);
+      GemmAskRow(d, b + (kRowsAhead + 1) * ldb, vecs);
+    }
+    GemmStep<Add, kVecs, false>(d, a, v, c, rows);
+    GemmLoad(d, b + ldb, v, vecs);
+    if constexpr (kKeep) {
+      GemmKeep(d, v, keep + width, vecs);
+      keep += 2 * width;
+    }
+    GemmStep<Add, kVecs, true>(d, a, v, c, rows);
+    a.Next();
+    b += 2 * ldb;
   }
   if (p > 0) {
     V v[kVecs];
@@ -330,6 +333,7 @@ HWY_INLINE void GemmBlockLoop(const GemmBlock<T>& g) {
     const T* a = g.a + i * row;
     const T* b = g.b;
     for (Index j = 0; j < g.n; j += nr, b += g.b_panel) {
+      if (g.ahead != nullptr) GemmAsk(*g.ahead);
       const auto& tiles = g.keep != nullptr ? kKeep : g.n - j > nr / 2 ? kFull : kHalf;
       tiles[static_cast<std::size_t>(height - 1)](g, a, b, i, j);
     }

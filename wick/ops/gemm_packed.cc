@@ -378,7 +378,7 @@ class Driver {
     }
     ahead.data = reinterpret_cast<const std::byte*>(from);
     const Index tiles = ceil_div(block.columns.size(), plan_.kernel.nr);
-    ahead.lines = ceil_div(ahead.rows * (ahead.bytes / 64 + 1), tiles * ceil_div(block.steps, 48));
+    ahead.lines = ceil_div(ahead.rows * (ahead.bytes / 64 + 1), tiles);
     return ahead;
   }
 
