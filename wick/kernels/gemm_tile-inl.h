@@ -188,8 +188,22 @@ HWY_INLINE void GemmStore(D d, const V* c, T* to, Index row, std::index_sequence
 template <std::size_t kRows, std::size_t kVecs, class T>
 HWY_NOINLINE void GemmStoreEdge(const T* HWY_RESTRICT tile, Index tile_row, Index n, bool add,
                                 T* HWY_RESTRICT to, Index row) {
-  for (std::size_t r = 0; r < kRows; ++r, tile += tile_row, to += row)
-    for (Index j = 0; j < n; ++j) to[j] = add ? to[j] + tile[j] : tile[j];
+  if constexpr (HWY_TARGET <= HWY_AVX2) {  // masks in hardware
+    const hn::ScalableTag<T> d;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    for (Index j = 0; j < n; j += lanes) {
+      const auto mask = hn::FirstN(d, static_cast<std::size_t>(n - j));
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const auto at = static_cast<Index>(r);
+        auto v = hn::Load(d, tile + at * tile_row + j);
+        if (add) v = hn::Add(hn::MaskedLoad(mask, d, to + at * row + j), v);
+        hn::BlendedStore(v, mask, d, to + at * row + j);
+      }
+    }
+  } else {
+    for (std::size_t r = 0; r < kRows; ++r, tile += tile_row, to += row)
+      for (Index j = 0; j < n; ++j) to[j] = add ? to[j] + tile[j] : tile[j];
+  }
 }
 
 /// tile = sums + tile.
