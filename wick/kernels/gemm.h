@@ -92,13 +92,11 @@ struct GemmFinish {
   }
 };
 
-/// Memory that will be read soon: `rows` pieces of `bytes` bytes, `step` bytes apart. Each tile of
-/// a block asks for the next `lines` lines of 64 bytes, so that they come while it multiplies.
+/// Memory that will be read soon: `pieces` pieces of `bytes` bytes, `step` bytes apart. The tiles
+/// of a block ask for it bit by bit, so that it comes while they multiply.
 struct GemmAhead {
   const std::byte* data = nullptr;
-  Index rows = 0, step = 0, bytes = 0;
-  Index lines = 0;
-  Index row = 0, offset = 0;  ///< how far it has come
+  Index pieces = 0, bytes = 0, step = 0;
 };
 
 /// How A lies before the block kernel.
@@ -134,7 +132,8 @@ struct GemmBlock {
   Index sum_row;
   bool add;                       ///< sum += chunk, else sum = chunk
   const GemmFinish<Acc>* finish;  ///< not null: the last chunk; results go there, not to sum
-  GemmAhead* ahead;               ///< null: nothing to ask for
+  bool cold;  ///< packed panels are not in L2 yet: the first strip asks for the next one
+  GemmAhead ahead;
 };
 
 /// How this CPU multiplies. T is the element in memory, packed panels hold Acc, or `depth` elements

@@ -223,26 +223,75 @@ HWY_INLINE void GemmAskRowOfC(const T* to, Index n) {
   __builtin_prefetch(to + n - 1, 1, 3);
 }
 
-/// Asks for the next lines of a list.
-HWY_INLINE void GemmAsk(GemmAhead& ahead) {
-  for (Index line = 0; line < ahead.lines && ahead.row < ahead.rows; ++line) {
-    const Index last = ahead.bytes - 1;
-    __builtin_prefetch(ahead.data + ahead.row * ahead.step + std::min(ahead.offset, last), 0, 2);
-    if (ahead.offset < last) {
-      ahead.offset += 64;
-    } else {
-      ahead.offset = 0;
-      ++ahead.row;
-    }
-  }
-}
+/// What tiles ask for while they multiply, beside their own rows of C.
+struct GemmAsks {
+  Index b_ahead;      ///< that much further in B
+  std::uintptr_t at;  ///< a line there, with every two steps of k `step` bytes further
+  Index step;
+};
 
-/// One tile: kRows x (kVecs vectors) of C at row i, column j. kKeep: the panel of B is copied too.
-template <class Add, class T, std::size_t kRows, std::size_t kVecs, GemmForm kForm, bool kKeep>
+/// Deals what a block has to ask for out to its tiles.
+class GemmDealer {
+ public:
+  GemmDealer(const GemmAhead& ahead, Index tiles, Index k, const void* idle) : left_(ahead) {
+    asks_.at = reinterpret_cast<std::uintptr_t>(idle);
+    if (left_.pieces == 0) return;
+    share_ = std::min(ceil_div(left_.pieces * left_.bytes, tiles), left_.bytes);
+    at_once_ = std::max(left_.pieces / tiles - 1, Index{0});
+    asks_.at = reinterpret_cast<std::uintptr_t>(left_.data);
+    asks_.step = std::min(ceil_div(share_, std::max(k / 2, Index{1})), Index{64});
+  }
+
+  /// The part of the next tile.
+  GemmAsks Next(Index b_ahead) {
+    GemmAsks asks = asks_;
+    asks.b_ahead = b_ahead;
+    if (left_.pieces > 0) Advance(asks);
+    return asks;
+  }
+
+ private:
+  HWY_NOINLINE void Advance(GemmAsks& asks) {
+    // Where a tile has several pieces it asks for all but the last at once.
+    for (Index i = 0; i < at_once_ && left_.pieces > 1; ++i) {
+      for (Index line = 0; line < left_.bytes; line += 64)
+        __builtin_prefetch(
+            reinterpret_cast<const void*>(asks_.at + static_cast<std::uintptr_t>(line)), 0, 2);
+      NextPiece();
+    }
+    asks.at = asks_.at;
+    offset_ += share_;
+    asks_.at += static_cast<std::uintptr_t>(share_);
+    if (offset_ >= left_.bytes) NextPiece();
+    if (left_.pieces == 0) asks_.step = 0;
+  }
+
+  void NextPiece() {
+    --left_.pieces;
+    piece_ += left_.step;
+    asks_.at = reinterpret_cast<std::uintptr_t>(left_.data) + static_cast<std::uintptr_t>(piece_);
+    offset_ = 0;
+  }
+
+  GemmAhead left_;
+  GemmAsks asks_{};
+  Index share_ = 0, at_once_ = 0, offset_ = 0, piece_ = 0;
+};
+
+/// What a tile does with its panel of B beside reading it.
+enum class GemmB : std::uint8_t {
+  read,  ///< nothing: it is in L1 or L2, or comes by itself
+  ask,   ///< asks for rows further on
+  keep   ///< copies it, and asks for the next panel
+};
+
+/// One tile: kRows x (kVecs vectors) of C at row i, column j.
+template <class Add, class T, std::size_t kRows, std::size_t kVecs, GemmForm kForm, GemmB kB>
 HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT strip,
-                           const T* HWY_RESTRICT b, Index i, Index j) {
+                           const T* HWY_RESTRICT b, const GemmAsks& asks, Index i, Index j) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
+  constexpr bool kKeep = kB == GemmB::keep;
   constexpr std::make_index_sequence<kVecs> vecs{};
   constexpr std::make_index_sequence<kRows> rows{};
   V c[kRows * kVecs];
@@ -264,11 +313,16 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT strip,
   const T* const ask = to == nullptr ? b : to;
   const Index ask_row = to == nullptr ? 0 : g.sum_row;
   const Index rate = (Index{kRows} << kBits) / std::max(g.k / 2, Index{1});
+  std::uintptr_t line = asks.at;
   Index p = g.k, at = 0;
   if constexpr (!kSpread) {
     for (std::size_t r = 0; r < kRows; ++r) GemmAskRowOfC(ask + static_cast<Index>(r) * ask_row, n);
   }
   for (; p >= 2; p -= 2) {
+    if constexpr (kB != GemmB::read) {
+      __builtin_prefetch(reinterpret_cast<const void*>(line), 0, 2);
+      line += static_cast<std::uintptr_t>(asks.step);
+    }
     if constexpr (kSpread) {
       GemmAskRowOfC(ask + (at >> kBits) * ask_row, n);
       at += rate;
@@ -280,10 +334,9 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT strip,
       GemmAskRow(d, b + next, vecs);
       GemmAskRow(d, b + ldb + next, vecs);
     }
-    // Where operands are packed there is too much for L1.
-    if constexpr (!kKeep && kForm != GemmForm::strides) {
-      GemmAskRow(d, b + kRowsAhead * ldb, vecs);
-      GemmAskRow(d, b + (kRowsAhead + 1) * ldb, vecs);
+    if constexpr (kB == GemmB::ask) {
+      GemmAskRow(d, b + asks.b_ahead, vecs);
+      GemmAskRow(d, b + asks.b_ahead + ldb, vecs);
     }
     GemmStep<Add, kVecs, false>(d, a, v, c, rows);
     GemmLoad(d, b + ldb, v, vecs);
@@ -320,36 +373,44 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT strip,
 }
 
 template <class T>
-using GemmTileFn = void (*)(const GemmBlock<T>&, const T*, const T*, Index, Index);
+using GemmTileFn = void (*)(const GemmBlock<T>&, const T*, const T*, const GemmAsks&, Index, Index);
 
 /// Tile functions by rows - 1.
-template <class Add, class T, std::size_t kVecs, GemmForm kForm, bool kKeep, std::size_t... kR>
+template <class Add, class T, std::size_t kVecs, GemmForm kForm, GemmB kB, std::size_t... kR>
 constexpr std::array<GemmTileFn<T>, sizeof...(kR)> GemmTiles(std::index_sequence<kR...>) {
-  return {{&GemmTile<Add, T, kR + 1, kVecs, kForm, kKeep>...}};
+  return {{&GemmTile<Add, T, kR + 1, kVecs, kForm, kB>...}};
 }
 
 template <class Add, class T, GemmForm kForm>
 HWY_INLINE void GemmBlockLoop(const GemmBlock<T>& g) {
   constexpr std::make_index_sequence<kGemmRows<T>> rows{};
-  static constexpr auto kFull = GemmTiles<Add, T, kGemmVecs, kForm, false>(rows);
-  static constexpr auto kHalf = GemmTiles<Add, T, 1, kForm, false>(rows);
-  static constexpr auto kKeep = GemmTiles < Add, T, kGemmVecs, kForm,
-                        kForm == GemmForm::strides > (rows);
+  // Only A in place is met by B in place that needs no asking, or that is to be copied.
+  constexpr bool kInPlace = kForm == GemmForm::strides;
+  static constexpr auto kFull = GemmTiles<Add, T, kGemmVecs, kForm, GemmB::ask>(rows);
+  static constexpr auto kHalf = GemmTiles<Add, T, 1, kForm, GemmB::ask>(rows);
+  static constexpr auto kRead =
+      GemmTiles<Add, T, kGemmVecs, kForm, kInPlace ? GemmB::read : GemmB::ask>(rows);
+  static constexpr auto kKeep =
+      GemmTiles<Add, T, kGemmVecs, kForm, kInPlace ? GemmB::keep : GemmB::ask>(rows);
   const Index nr = GemmColumns<T>();
   const Index row = g.a_form == GemmForm::panels ? g.k
                     : g.a_form == GemmForm::rows ? kGemmRow<T>
                                                  : g.a_row;
   const GemmStrips strips(g.m, g.strip);
+  GemmDealer dealer(g.ahead, std::max(strips.count * ceil_div(g.n, nr), Index{1}), g.k, g.b);
   // A strip of A (about 20 KiB) stays in L1 while the panels of B stream past it from L2.
   Index i = 0;
   for (Index s = 0; s < strips.count; ++s) {
     const Index height = strips.height(s);
     const T* a = g.a + i * row;
+    const Index b_ahead = g.b_row != nr ? 0 : s == 0 && g.cold ? g.b_panel : kRowsAhead * nr;
     const T* b = g.b;
     for (Index j = 0; j < g.n; j += nr, b += g.b_panel) {
-      if (g.ahead != nullptr) GemmAsk(*g.ahead);
-      const auto& tiles = g.keep != nullptr ? kKeep : g.n - j > nr / 2 ? kFull : kHalf;
-      tiles[static_cast<std::size_t>(height - 1)](g, a, b, i, j);
+      const auto& tiles = g.n - j <= nr / 2   ? kHalf
+                          : g.keep != nullptr ? kKeep
+                          : g.b_row != nr     ? kRead
+                                              : kFull;
+      tiles[static_cast<std::size_t>(height - 1)](g, a, b, dealer.Next(b_ahead), i, j);
     }
     i += height;
   }

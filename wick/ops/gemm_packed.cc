@@ -139,9 +139,8 @@ class Driver {
     plan_.mc = tuning.mc > 0 ? tuning.mc : sums ? Index{1024} : m;
     plan_.mc = std::clamp(round_up(plan_.mc, mr), mr, round_up(m, mr));
     const Index row = plan_.form == kernels::GemmForm::rows ? kernels::kGemmRow<Acc> : kc;
-    plan_.whole_a =
-        !plan_.direct_a && tuning.whole_a != 2 &&
-        (tuning.whole_a == 1 || (plan_.nb < n && plan_.mc * row * kAcc <= cache.l2 / 4));
+    plan_.whole_a = !plan_.direct_a && tuning.whole_a != 2 &&
+                    (tuning.whole_a == 1 || (plan_.nb < n && a_stays(plan_.mc)));
     // A share of L3 for packed B that is used again.
     const Index budget = std::clamp(cache.l3 / 2 / split_.ranks, Index{1} << 20, Index{16} << 20);
     const bool again = b_repeats() || plan_.mc < m;
@@ -170,6 +169,11 @@ class Driver {
     if (panels_in_place() && m <= 2 * plan_.kernel.mr && tuning.nb == 0) plan_.nb = nr;
     plan_.nb = std::max(plan_.nb / nr * nr, nr);
     plan_.nb = std::max(round_up(ceil_div(n, ceil_div(n, plan_.nb)), nr), nr);
+  }
+
+  /// Whether a packed chunk of so many rows of A is a small part of L2.
+  static bool a_stays(Index rows) {
+    return rows * kernels::kGemmRow<Acc> * static_cast<Index>(sizeof(Acc)) <= cache_sizes().l2 / 4;
   }
 
   /// B was packed before as the kernel reads it.
@@ -325,7 +329,6 @@ class Driver {
     const Index m = block.rows.size();
     if (block.to != nullptr) pack_b(block, block.to);
     const kernels::GemmStrips strips(m, plan_.strip, plan_.kernel.strip_unit);
-    kernels::GemmAhead ahead;
     kernels::GemmBlock<Acc> g{};
     g.strip = plan_.strip;
     g.k = block.steps;
@@ -338,8 +341,9 @@ class Driver {
       g.m = at_once && !first ? m - i : strips.height(s);
       const T* from = block.a + i * p_.a.row;
       if (!at_once) {
-        ahead = next_strip(block, i + g.m, g.m);
-        g.ahead = &ahead;
+        g.ahead = next_strip(block, i + g.m, g.m);
+      } else if (panels_in_place()) {
+        g.ahead = next_panels(block, strips.count);
       }
       if (direct_a || first) {
         g.a = reinterpret_cast<const Acc*>(from);
@@ -352,9 +356,17 @@ class Driver {
         g.a = to;
         g.a_form = plan_.form;
       }
+      g.cold = i == 0 && panels_in_place();
       multiply_strips(w, block, g, i, columns_in_place(block, first), first);
       i += g.m;
     }
+  }
+
+  /// As many panels as those of this block, the ones behind them in memory: a part for each strip.
+  kernels::GemmAhead next_panels(const Block& block, Index strips) const {
+    const Index size = round_up(block.columns.size(), plan_.kernel.nr) * block.steps;
+    const Index bytes = ceil_div(size * static_cast<Index>(sizeof(Acc)), strips);
+    return {reinterpret_cast<const std::byte*>(block.panels + size), strips, bytes, bytes};
   }
 
   /// The strip at row i of the block, or the first one of the next chunk.
@@ -372,13 +384,11 @@ class Driver {
       height = std::min(height, m - i);
     }
     if (p_.a.col == 1) {
-      ahead.rows = height, ahead.step = p_.a.row * kSize, ahead.bytes = kc * kSize;
+      ahead.pieces = height, ahead.step = p_.a.row * kSize, ahead.bytes = kc * kSize;
     } else if (p_.a.row == 1) {
-      ahead.rows = kc, ahead.step = p_.a.col * kSize, ahead.bytes = height * kSize;
+      ahead.pieces = kc, ahead.step = p_.a.col * kSize, ahead.bytes = height * kSize;
     }
     ahead.data = reinterpret_cast<const std::byte*>(from);
-    const Index tiles = ceil_div(block.columns.size(), plan_.kernel.nr);
-    ahead.lines = ceil_div(ahead.rows * (ahead.bytes / 64 + 1), tiles);
     return ahead;
   }
 
