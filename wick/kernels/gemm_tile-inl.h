@@ -214,16 +214,33 @@ HWY_NOINLINE void GemmAddSums(const T* HWY_RESTRICT sum, Index row, Index n, T* 
     for (Index j = 0; j < n; ++j) tile[j] = sum[j] + tile[j];
 }
 
-/// Asks for a row of C that a tile will add to; it may begin inside a line of 64 bytes.
-template <class T>
-HWY_INLINE void GemmAskRowOfC(const T* to, Index n) {
-  constexpr auto kWidth = static_cast<Index>(kGemmVecs * hn::MaxLanes(hn::ScalableTag<T>()));
-  constexpr Index kLine = 64 / sizeof(T);
-  for (Index j = 0; j < kWidth; j += kLine) __builtin_prefetch(to + j, 1, 3);
-  __builtin_prefetch(to + n - 1, 1, 3);
-}
+/// The rows of sums that a tile will add or write to, as memory to be asked for. (Asking for the
+/// rows that `finish` writes did not pay.)
+struct GemmSumRows {
+  std::uintptr_t first;
+  Index row, last;  ///< bytes from row to row, and to the last byte of one
 
-/// What tiles ask for while they multiply, beside their own rows of C.
+  template <class T>
+  HWY_INLINE GemmSumRows(const GemmBlock<T>& g, Index i, Index j, Index n, const T* idle)
+      : first(reinterpret_cast<std::uintptr_t>(idle)), row(0), last(0) {
+    constexpr Index kSize = sizeof(T);
+    if (g.sum != nullptr && (g.add || g.finish == nullptr)) {
+      first = reinterpret_cast<std::uintptr_t>(g.sum + i * g.sum_row + j);
+      row = g.sum_row * kSize;
+      last = n * kSize - 1;
+    }
+  }
+
+  /// Two lines of 64 bytes and the last, since a row may begin inside a line.
+  HWY_INLINE void Ask(Index r) const {
+    const std::uintptr_t at = first + static_cast<std::uintptr_t>(r * row);
+    __builtin_prefetch(reinterpret_cast<const void*>(at), 1, 3);
+    __builtin_prefetch(reinterpret_cast<const void*>(at + 64), 1, 3);
+    __builtin_prefetch(reinterpret_cast<const void*>(at + static_cast<std::uintptr_t>(last)), 1, 3);
+  }
+};
+
+/// What tiles ask for while they multiply, beside their own rows of sums.
 struct GemmAsks {
   Index b_ahead;      ///< that much further in B
   std::uintptr_t at;  ///< a line there, with every two steps of k `step` bytes further
@@ -305,18 +322,17 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT strip,
   T* keep = kKeep ? g.keep + j * g.k : nullptr;
   // The rows of B go on with the next panel.
   const Index next = kKeep && j + 2 * width <= g.n ? width : 0;
-  // What is not yet in L1 of C comes while the tile multiplies, that of a tall tile row by row:
-  // many lines at once would hold up those of B. The row is a fraction with kBits bits after the
-  // point.
+  // What is not yet in L1 of the sums comes while the tile multiplies, that of a tall tile row by
+  // row: many lines at once would hold up those of B. The row is a fraction with kBits bits after
+  // the point.
   constexpr bool kSpread = kRows > 8;
   constexpr Index kBits = 16;
-  const T* const ask = to == nullptr ? b : to;
-  const Index ask_row = to == nullptr ? 0 : g.sum_row;
+  const GemmSumRows sum_rows(g, i, j, n, b);
   const Index rate = (Index{kRows} << kBits) / std::max(g.k / 2, Index{1});
   std::uintptr_t line = asks.at;
   Index p = g.k, at = 0;
   if constexpr (!kSpread) {
-    for (std::size_t r = 0; r < kRows; ++r) GemmAskRowOfC(ask + static_cast<Index>(r) * ask_row, n);
+    for (Index r = 0; r < Index{kRows}; ++r) sum_rows.Ask(r);
   }
   for (; p >= 2; p -= 2) {
     if constexpr (kB != GemmB::read) {
@@ -324,7 +340,7 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT strip,
       line += static_cast<std::uintptr_t>(asks.step);
     }
     if constexpr (kSpread) {
-      GemmAskRowOfC(ask + (at >> kBits) * ask_row, n);
+      sum_rows.Ask(at >> kBits);
       at += rate;
     }
     V v[kVecs];
