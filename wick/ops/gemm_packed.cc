@@ -12,7 +12,8 @@ namespace {
 // The loops follow Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (ACM
 // TOMS 2008), with the chunk of k fixed by the order of summation. A block of B, one chunk high and
 // as many columns wide as fit in less than half of L2, is packed while the first strip of A is
-// multiplied by it; then strip after strip of A, copied to L1 just before, meets all of its panels.
+// multiplied by it; then strip after strip of A meets all of its panels. Strips are read where they
+// lie, unless their rows collide in L1: then they are copied there just before.
 
 /// Rows this far apart fall on few sets of L1: a tile's rows of A, or a panel of B, push each other
 /// out.
