@@ -114,6 +114,47 @@ TEST(Conv, AViewGivesTheBitsOfItsCompactCopy) {
   }
 }
 
+TEST(Conv, DepthwiseHasTheBitsOfItsGroups) {
+  Random random(30);
+  for (int round = 0; round < 150; ++round) {
+    const DType t = kFloats[round % 5];
+    const Index groups = random.between(2, 150), outputs = random.between(1, 2);
+    Conv2dOptions o;
+    o.stride = {random.between(1, 3), random.between(1, 3)};
+    o.padding = {random.between(0, 3), random.between(0, 3)};
+    o.dilation = {random.between(1, 3), random.between(1, 3)};
+    const Tensor x =
+        normal({2, groups, random.between(9, 20), random.between(9, 50)}, t, random.bits());
+    const Tensor kernel =
+        normal({groups * outputs, 1, random.between(1, 4), random.between(1, 4)}, t, random.bits());
+    std::vector<Tensor> inputs = {x, x.permute({0, 2, 3, 1}).copy().permute({0, 3, 1, 2})};
+    const bool more = random.chance(50);
+    if (more) {
+      o.epilogue.bias = normal({groups * outputs}, t, random.bits());
+      o.epilogue.activation = UnaryOp::silu;
+    }
+    for (const Tensor& in : inputs) {
+      Conv2dOptions all = o;
+      all.groups = groups;
+      const Tensor y = conv2d(in, kernel, all);
+      const Tensor last =
+          Tensor::empty({2, y.shape()[2], y.shape()[3], y.shape()[1]}, t).permute({0, 3, 1, 2});
+      conv2d_into(last, in, kernel, all);
+      EXPECT_TRUE(same_bits(last, y));
+      const Tensor odd = strided_empty(y.shape(), t, random);
+      conv2d_into(odd, in, kernel, all);
+      EXPECT_TRUE(same_bits(odd, y));
+      for (const Index g : {Index{0}, groups / 2, groups - 1}) {
+        Conv2dOptions one = o;
+        if (more) one.epilogue.bias = o.epilogue.bias->narrow(0, g * outputs, outputs);
+        EXPECT_TRUE(
+            same_bits(conv2d(in.narrow(1, g, 1), kernel.narrow(0, g * outputs, outputs), one),
+                      y.narrow(1, g * outputs, outputs)));
+      }
+    }
+  }
+}
+
 TEST(Conv, RepeatedAndReversedOperands) {
   const Tensor x = normal({1, 3, 1, 9}, DType::f32, 5).broadcast_as({2, 3, 7, 9}).flip(3);
   const Tensor kernel = normal({4, 1, 3, 1}, DType::f32, 6).broadcast_as({4, 3, 3, 3}).flip(2);

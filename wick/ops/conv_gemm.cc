@@ -19,44 +19,6 @@ constexpr Index kMostColumns = 2048;
 /// Lines longer than this are cut.
 constexpr Index kLongLine = 1024;
 
-/// How the lines (or columns) of the input that outputs [0, size) of an axis need lie in a buffer:
-/// in planes, in each those that one place of the window reads, one after the other. Places whose
-/// inputs are a multiple of the stride apart share a plane.
-struct Planes {
-  Index count, size;
-  Index period;  ///< place t lies in plane t % period
-  bool shared;
-  const ConvAxis* axis;
-
-  Planes(const ConvAxis& a, Index outputs, bool may_share) : axis(&a) {
-    const Index distance = std::abs(a.step);
-    period = a.stride / std::gcd(a.stride, distance);
-    const Index together = std::min(a.taps, period);
-    const Index shared_size = outputs + (a.taps - 1) * distance / a.stride;
-    shared = may_share && together * shared_size < a.taps * outputs;
-    count = shared ? together : a.taps;
-    size = shared ? shared_size : outputs;
-  }
-  /// Places from the one that reads the lowest input on.
-  Index rank(Index t) const { return axis->step < 0 ? axis->taps - 1 - t : t; }
-  Index plane(Index t) const { return shared ? rank(t) % period : t; }
-  Index shift(Index t) const { return shared ? rank(t) * std::abs(axis->step) / axis->stride : 0; }
-  /// The input that element 0 of a plane holds, for outputs from `begin` on.
-  Index first(Index plane, Index begin) const {
-    const Index base = begin * axis->stride + axis->first;
-    if (!shared) return base + plane * axis->step;
-    const Index lowest = axis->step < 0 ? (axis->taps - 1) * axis->step : 0;
-    return base + lowest + plane * std::abs(axis->step) % axis->stride;
-  }
-  /// Elements of the plane that the input has.
-  Range inside(Index first_input) const {
-    const Index begin = first_input >= 0 ? 0 : ceil_div(-first_input, axis->stride);
-    const Index end = first_input >= axis->in ? 0 : ceil_div(axis->in - first_input, axis->stride);
-    const Index low = std::min(begin, size);
-    return {low, std::clamp(end, low, size)};
-  }
-};
-
 /// What does not depend on the type of the elements.
 struct Geometry {
   Index batch, groups, outputs, channels;
@@ -419,14 +381,6 @@ class Driver {
   Index a_group_ = 0, a_row_ = 0;
 };
 
-template <Element T>
-kernels::CastFn load_from() {
-  if constexpr (sizeof(T) == sizeof(kernels::GemmAcc<T>))
-    return kernels::copy(static_cast<int>(sizeof(T)));
-  else
-    return kernels::cast(Float<T> ? DType::f32 : DType::u32, dtype_of<T>);
-}
-
 }  // namespace
 
 template <Element T>
@@ -439,7 +393,7 @@ void conv_gemm(const ConvProblem<T>& p) {
   g.kernel_g = p.kernel_g, g.kernel_o = p.kernel_o, g.kernel_c = p.kernel_c;
   g.kernel_y = p.kernel_y, g.kernel_x = p.kernel_x;
   g.element = sizeof(T);
-  g.load = load_from<T>();
+  g.load = conv_load<T>();
   g.chunk = kGemmChunk<T>;
   const bool residual = p.epilogue.residual.data != nullptr;
   g.out_line = p.out_step.y;

@@ -2,8 +2,14 @@
 // A convolution after its arguments were checked, and the ways it can go.
 #pragma once
 
+#include <algorithm>
+#include <numeric>
+
+#include "wick/kernels/cast.h"
 #include "wick/kernels/conv.h"
+#include "wick/kernels/copy.h"
 #include "wick/ops/gemm.h"
+#include "wick/ops/gemm_paths.h"
 
 namespace wick {
 
@@ -12,6 +18,44 @@ namespace wick {
 struct ConvAxis {
   Index in = 1, out = 1, taps = 1;
   Index stride = 1, first = 0, step = 1;
+};
+
+/// How the lines (or columns) of the input that outputs [0, size) of an axis need lie in a buffer:
+/// in planes, in each those that one place of the window reads, one after the other. Places whose
+/// inputs are a multiple of the stride apart share a plane.
+struct Planes {
+  Index count, size;
+  Index period;  ///< place t lies in plane t % period
+  bool shared;
+  const ConvAxis* axis;
+
+  Planes(const ConvAxis& a, Index outputs, bool may_share) : axis(&a) {
+    const Index distance = std::abs(a.step);
+    period = a.stride / std::gcd(a.stride, distance);
+    const Index together = std::min(a.taps, period);
+    const Index shared_size = outputs + (a.taps - 1) * distance / a.stride;
+    shared = may_share && together * shared_size < a.taps * outputs;
+    count = shared ? together : a.taps;
+    size = shared ? shared_size : outputs;
+  }
+  /// Places from the one that reads the lowest input on.
+  Index rank(Index t) const { return axis->step < 0 ? axis->taps - 1 - t : t; }
+  Index plane(Index t) const { return shared ? rank(t) % period : t; }
+  Index shift(Index t) const { return shared ? rank(t) * std::abs(axis->step) / axis->stride : 0; }
+  /// The input that element 0 of a plane holds, for outputs from `begin` on.
+  Index first(Index plane, Index begin) const {
+    const Index base = begin * axis->stride + axis->first;
+    if (!shared) return base + plane * axis->step;
+    const Index lowest = axis->step < 0 ? (axis->taps - 1) * axis->step : 0;
+    return base + lowest + plane * std::abs(axis->step) % axis->stride;
+  }
+  /// Elements of the plane that the input has.
+  Range inside(Index first_input) const {
+    const Index begin = first_input >= 0 ? 0 : ceil_div(-first_input, axis->stride);
+    const Index end = first_input >= axis->in ? 0 : ceil_div(axis->in - first_input, axis->stride);
+    const Index low = std::min(begin, size);
+    return {low, std::clamp(end, low, size)};
+  }
 };
 
 /// Strides of an operand, in elements.
@@ -48,6 +92,15 @@ bool conv_depthwise(const ConvProblem<T>& problem);
 /// the chunks of a product (wick/ops/gemm.h).
 template <Element T>
 void conv_gemm(const ConvProblem<T>& problem);
+
+/// Copies elements to what they are added in.
+template <Element T>
+kernels::CastFn conv_load() {
+  if constexpr (sizeof(T) == sizeof(kernels::GemmAcc<T>))
+    return kernels::copy(static_cast<int>(sizeof(T)));
+  else
+    return kernels::cast(Float<T> ? DType::f32 : DType::u32, dtype_of<T>);
+}
 
 /// What happens to the finished sums of group g in image n, from the output (y, x) on.
 template <Element T>
