@@ -146,7 +146,7 @@ HWY_INLINE void PassRows(const GemmFinish<Acc>& f, Acc* HWY_RESTRICT tile, Index
   }
 }
 
-/// Whichever of the two fits.
+/// Whichever of the two fits: the second for what is left of the first.
 template <class Out, class Acc>
 HWY_INLINE void AnyPass(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index i, Index j,
                         Index m, Index n, bool head, bool tail) {
@@ -156,8 +156,15 @@ HWY_INLINE void AnyPass(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Ind
         f.col == 1 &&
         (f.bias == nullptr || f.bias_col == 0 || (f.bias_col == 1 && f.bias_row == 0)) &&
         (f.residual == nullptr || f.residual_col == 1);
-    if (rows && n == 2 * lanes) return PassRows<2>(f, tile, tile_row, i, j, m, head, tail);
-    if (rows && n == lanes) return PassRows<1>(f, tile, tile_row, i, j, m, head, tail);
+    if (rows) {
+      for (; n >= 2 * lanes; tile += 2 * lanes, j += 2 * lanes, n -= 2 * lanes)
+        PassRows<2>(f, tile, tile_row, i, j, m, head, tail);
+      if (n >= lanes) {
+        PassRows<1>(f, tile, tile_row, i, j, m, head, tail);
+        tile += lanes, j += lanes, n -= lanes;
+      }
+      if (n == 0) return;
+    }
   }
   Pass<Out>(f, tile, tile_row, i, j, m, n, head, tail);
 }

@@ -19,7 +19,6 @@ template <Float T>
 class DepthwiseDriver {
  public:
   using Acc = kernels::GemmAcc<T>;
-  static constexpr Index kMostTaps = kGemmChunk<T>;
 
   explicit DepthwiseDriver(const ConvProblem<T>& p)
       : p_(p),
@@ -67,7 +66,9 @@ class DepthwiseDriver {
       auto* memory = reinterpret_cast<Acc*>(scratch.data() + rank * bytes);
       std::fill_n(memory, buffer_ + weights_, Acc{0});
       const Range mine = piece(tasks, 1, rank, ranks);
-      for (Index i = mine.begin; i < mine.end; ++i) part(i, memory);
+      Places at;
+      Index lines_of_at = 0;
+      for (Index i = mine.begin; i < mine.end; ++i) part(i, memory, at, lines_of_at);
     });
   }
 
@@ -78,7 +79,10 @@ class DepthwiseDriver {
   Index reach() const { return (p_.y.taps - 1) * std::abs(p_.y.step) + 1; }
   Index height(Index rows) const { return (rows - 1) * p_.y.stride + reach(); }
 
-  void part(Index task, Acc* memory) const {
+  using Places = std::array<Index, static_cast<std::size_t>(kGemmChunk<T>)>;
+
+  /// `at` holds the places of windows in a buffer of `lines_of_at` lines.
+  void part(Index task, Acc* memory, Places& at, Index& lines_of_at) const {
     const Index band = task % bands_, block = task / bands_ % blocks_, n = task / bands_ / blocks_;
     const Range rows{band * rows_, std::min(p_.y.out, (band + 1) * rows_)};
     const Index group = block * together_, count = std::min(together_, p_.groups - group);
@@ -89,7 +93,6 @@ class DepthwiseDriver {
     g.taps = p_.taps();
     g.x_row = p_.y.stride * line_;
     g.w = weights;
-    std::array<Index, static_cast<std::size_t>(kMostTaps)> at;
     g.at = at.data();
     if (channels_last_) {
       g.channels = count;
@@ -97,22 +100,34 @@ class DepthwiseDriver {
       g.w_row = place_;
     }
     g.x = buffer;
-    for (Index t = 0; t < g.taps; ++t)
-      at[static_cast<std::size_t>(t)] = place_of(t / p_.x.taps, t % p_.x.taps, height(rows.size()));
+    if (lines_of_at != height(rows.size())) {
+      lines_of_at = height(rows.size());
+      for (Index t = 0; t < g.taps; ++t)
+        at[static_cast<std::size_t>(t)] = place_of(t / p_.x.taps, t % p_.x.taps, lines_of_at);
+    }
     if (!channels_last_) g.x_row = p_.y.stride * columns_.size;
     fill(buffer, n, group, count, rows);
-    for (Index i = 0; i < p_.y.taps; ++i)
-      for (Index j = 0; j < p_.x.taps; ++j)
-        load_(weights + (i * p_.x.taps + j) * (channels_last_ ? place_ : 1),
-              p_.kernel + group * p_.kernel_g + i * p_.kernel_y + j * p_.kernel_x,
-              channels_last_ ? Loop2<2>{count, 1, {1, p_.kernel_g}, {0, 0}}
-                             : Loop2<2>{p_.outputs, 1, {g.taps, p_.kernel_o}, {0, 0}});
+    load_weights(weights, group, count);
     if (channels_last_) {
       pixels(g, tile, conv_finish(p_, n, group, rows.begin, 0));
     } else {
       for (Index o = 0; o < p_.outputs; ++o, g.w += g.taps)
         lines(g, tile, conv_finish(p_, n, group, rows.begin, 0).at(o, 0));
     }
+  }
+
+  void load_weights(Acc* to, Index group, Index count) const {
+    const T* from = p_.kernel + group * p_.kernel_g;
+    const Index taps = p_.taps();
+    if (!channels_last_ && (p_.x.taps == 1 || p_.kernel_x == 1) &&
+        (p_.y.taps == 1 || p_.kernel_y == p_.x.taps))
+      return load_(to, from, {taps, p_.outputs, {1, 1}, {taps, p_.kernel_o}});
+    for (Index i = 0; i < p_.y.taps; ++i)
+      for (Index j = 0; j < p_.x.taps; ++j)
+        load_(to + (i * p_.x.taps + j) * (channels_last_ ? place_ : 1),
+              from + i * p_.kernel_y + j * p_.kernel_x,
+              channels_last_ ? Loop2<2>{count, 1, {1, p_.kernel_g}, {0, 0}}
+                             : Loop2<2>{p_.outputs, 1, {taps, p_.kernel_o}, {0, 0}});
   }
 
   /// Where place (i, j) of the window of the first output lies in the buffer, `lines` high.
