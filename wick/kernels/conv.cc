@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/kernels/conv.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "wick/kernels/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -8,11 +11,40 @@
 #include "hwy/foreach_target.h"
 
 #include "wick/kernels/gemm_tile-inl.h"
+#include "wick/kernels/gemm_transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace wick::kernels {
 namespace HWY_NAMESPACE {
 namespace {
+
+/// Finishes n columns of a tile, from column j of the output on. Where channels are neighbours in
+/// the output the results are turned round first: single elements would take as long as a tenth of
+/// the products.
+template <std::size_t kRows, class T>
+HWY_INLINE void Finish(const GemmFinish<T>& f, T* tile, Index width, Index j, Index n) {
+  if (f.row != 1 || f.col == 1 || kRows == 1 || f.beta != T{0} ||
+      f.out_bytes != static_cast<Index>(sizeof(T)))
+    return f.apply(f, tile, width, 0, j, kRows, n);
+  const hn::ScalableTag<T> d;
+  constexpr std::size_t kLanes = hn::MaxLanes(d);
+  constexpr std::size_t kTurned = (kRows + kLanes - 1) / kLanes * kLanes;
+  HWY_ALIGN T results[kRows * kGemmVecs * kLanes] = {};
+  HWY_ALIGN T turned[kTurned * kGemmVecs * kLanes];
+  GemmFinish<T> local = f.at(0, j);
+  local.out = results;
+  local.row = width;
+  local.col = 1;
+  local.apply(local, tile, width, 0, 0, kRows, n);
+  for (Index q = 0; q < n; q += Index{kLanes})
+    for (std::size_t r = 0; r < kRows; r += kLanes)
+      TransposeSquare(d, results + static_cast<Index>(r) * width + q, width,
+                      static_cast<Index>(std::min(kLanes, kRows - r)), Index{kTurned},
+                      turned + q * Index{kTurned} + r);
+  T* out = static_cast<T*>(f.out) + j * f.col;
+  for (Index q = 0; q < n; ++q, out += f.col)
+    std::memcpy(out, turned + q * Index{kTurned}, kRows * sizeof(T));
+}
 
 /// Results of a tile, line after line of the output: those of a line in a tile of their own, since
 /// an activation may run over what lies beside.
@@ -29,7 +61,7 @@ HWY_NOINLINE void FinishLines(const ConvBlock<T>& g, const T* HWY_RESTRICT tile,
     f.out = static_cast<char*>(f.out) + line * g.out_line * f.out_bytes;
     if (f.residual != nullptr)
       f.residual = static_cast<const char*>(f.residual) + line * g.residual_line * f.out_bytes;
-    f.apply(f, part, width, 0, x, kRows, count);
+    Finish<kRows>(f, part, width, x, count);
     q += count;
   }
 }
@@ -81,7 +113,7 @@ HWY_NOINLINE void ConvTile(const ConvBlock<T>& g, Index j) {
   }
   if (g.add) GemmAddSums<kRows>(to, g.sum_row, n, tile, width);
   if (g.line == 0) {
-    g.finish->apply(*g.finish, tile, width, 0, j, kRows, n);
+    Finish<kRows>(*g.finish, tile, width, j, n);
   } else {
     HWY_ALIGN T part[kRows * kVecs * hn::MaxLanes(d)] = {};
     FinishLines<kRows>(g, tile, width, j, n, part);
