@@ -68,7 +68,7 @@ Buffer<Index> nearest_places(Index in, Index out) {
   return places;
 }
 
-void nearest(std::string_view op, const Tensor& out, const Tensor& x) {
+void nearest(const Tensor& out, const Tensor& x) {
   if (out.element_count() == 0) return;
   const int bytes = bits(x.dtype()) / 8;
   const auto kernel = kernels::nearest(bytes);
@@ -80,7 +80,6 @@ void nearest(std::string_view op, const Tensor& out, const Tensor& x) {
   const bool doubled = width == 2 * x.shape()[3];
   std::byte* y = view(out.storage()).data + out.layout().offset * bytes;
   const std::byte* in = view(x.storage()).data + x.layout().offset * bytes;
-  (void)op;
   const Index grain = std::max(Index{1}, kCheapGrain / (width * lines.inner));
   parallel_for(lines.count, grain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
@@ -247,7 +246,7 @@ void check_bilinear(const Tensor& x, const BilinearOptions& o) {
 Tensor upsample_nearest2d(const Tensor& x, PerAxis size) {
   check_nearest("upsample_nearest2d", x);
   const Tensor out = Tensor::empty(shape_of("upsample_nearest2d", x, size), x.dtype());
-  nearest("upsample_nearest2d", out, x);
+  nearest(out, x);
   return out;
 }
 
@@ -259,7 +258,7 @@ void upsample_nearest2d_into(const Tensor& out, const Tensor& x) {
             shape_of(kOp, x, image ? PerAxis(out.shape()[2], out.shape()[3]) : PerAxis(0, 0)),
             x.dtype());
   check_disjoint(kOp, out, x);
-  nearest(kOp, out, x);
+  nearest(out, x);
 }
 
 /// Lines as images of height 1.
