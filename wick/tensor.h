@@ -204,6 +204,28 @@ class WICK_API Tensor {
   Tensor mv(const Tensor& rhs) const;   ///< [m, k] x [k] -> [m]
   Tensor dot(const Tensor& rhs) const;  ///< [k] x [k] -> []
 
+  // --- Convolutions, pools, resizing: wick/conv.h has all options and the _into forms ---
+  /// This [n, c, l] with a kernel [o, c / groups, k] -> [n, o, l'].
+  Tensor conv1d(const Tensor& kernel, Index stride = 1, Index padding = 0, Index dilation = 1,
+                Index groups = 1) const;
+  /// This [n, c, h, w] with a kernel [o, c / groups, kh, kw] -> [n, o, h', w'].
+  Tensor conv2d(const Tensor& kernel, Index stride = 1, Index padding = 0, Index dilation = 1,
+                Index groups = 1) const;
+  /// This [n, c, l] with a kernel [c, o / groups, k] -> [n, o, l'].
+  Tensor conv_transpose1d(const Tensor& kernel, Index stride = 1, Index padding = 0,
+                          Index output_padding = 0, Index groups = 1, Index dilation = 1) const;
+  /// This [n, c, h, w] with a kernel [c, o / groups, kh, kw] -> [n, o, h', w'].
+  Tensor conv_transpose2d(const Tensor& kernel, Index stride = 1, Index padding = 0,
+                          Index output_padding = 0, Index groups = 1, Index dilation = 1) const;
+  /// Windows of [n, c, h, w]; a stride of 0 is the kernel's size.
+  Tensor avg_pool2d(Index kernel, Index stride = 0, Index padding = 0,
+                    bool ceil_mode = false) const;
+  Tensor max_pool2d(Index kernel, Index stride = 0, Index padding = 0, Index dilation = 1,
+                    bool ceil_mode = false) const;
+  Tensor upsample_nearest1d(Index length) const;
+  Tensor upsample_nearest2d(Index height, Index width) const;
+  Tensor upsample_bilinear2d(Index height, Index width, bool align_corners = false) const;
+
   // --- Indexing ---
   /// The entries ids[0], ids[1], ... along a dim; ids is rank 1 of u8, u32 or i64.
   Tensor index_select(Index dim, const Tensor& ids) const;

@@ -76,6 +76,8 @@ void copy_elements(void* y, const void* x, const Loop2<2>& loop) {
       } else {
         std::memcpy(t, f, static_cast<std::size_t>(l.n * kBytes));
       }
+    } else if (l.inner[0] == 1 && l.inner[1] == 2) {  // a known stride: vector code
+      for (Index i = 0; i < l.n; ++i) move<U>(t + i * kBytes, f + 2 * i * kBytes);
     } else if (l.inner[0] == 1 && l.inner[1] == 0) {
       U value;
       std::memcpy(&value, f, sizeof(U));

@@ -17,11 +17,12 @@ namespace {
 template <class Acc, class T>
 inline constexpr bool kSameBits = sizeof(Acc) == sizeof(T);
 
-/// Elements p[0], p[step], ... as Acc: a whole vector, or `n` of them and zeros.
+/// Elements p[0], p[step], ... as Acc: a whole vector, or `n` of them and anything.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> LoadWide(D d, const T* p, Index step, Index n) {
   using Acc = hn::TFromD<D>;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
+  if (step == 0) return hn::Set(d, GemmWiden<Acc>(*p));
   if constexpr (kSameBits<Acc, T>) {
     if (HWY_LIKELY(step == 1 && n >= lanes)) return hn::LoadU(d, reinterpret_cast<const Acc*>(p));
   }
@@ -126,14 +127,17 @@ HWY_INLINE void PassRows(const GemmFinish<Acc>& f, Acc* HWY_RESTRICT tile, Index
   Acc* out = static_cast<Acc*>(f.out) + i * f.row + j;
   const Acc* residual =
       add ? static_cast<const Acc*>(f.residual) + i * f.residual_row + j : nullptr;
-  const Acc* bias = add_bias ? f.bias + j : nullptr;
+  const bool bias_of_rows = f.bias_col == 0;
+  const Acc* bias = add_bias ? f.bias + (bias_of_rows ? i * f.bias_row : j) : nullptr;
+  auto row_bias = hn::Zero(d);
   for (Index r = 0; r < m; ++r, tile += tile_row, out += f.row) {
     Acc* to = tail ? out : tile;
+    if (add_bias && bias_of_rows) row_bias = hn::Set(d, bias[r * f.bias_row]);
     for (std::size_t q = 0; q < kVecs * lanes; q += lanes) {
       auto v = hn::LoadU(d, tile + q);
       if (multiply) v = hn::Mul(alpha, v);
       if (accumulate) v = hn::MulAdd(beta, hn::LoadU(d, out + q), v);
-      if (add_bias) v = hn::Add(v, hn::LoadU(d, bias + q));
+      if (add_bias) v = hn::Add(v, bias_of_rows ? row_bias : hn::LoadU(d, bias + q));
       if (scale) v = hn::Mul(v, factor);
       if (add) v = hn::Add(v, hn::LoadU(d, residual + q));
       hn::StoreU(v, d, to + q);
@@ -142,16 +146,25 @@ HWY_INLINE void PassRows(const GemmFinish<Acc>& f, Acc* HWY_RESTRICT tile, Index
   }
 }
 
-/// Whichever of the two fits.
+/// Whichever of the two fits: the second for what is left of the first.
 template <class Out, class Acc>
 HWY_INLINE void AnyPass(const GemmFinish<Acc>& f, Acc* tile, Index tile_row, Index i, Index j,
                         Index m, Index n, bool head, bool tail) {
   if constexpr (std::same_as<Out, Acc> && hwy::IsFloat<Acc>()) {
     const auto lanes = static_cast<Index>(hn::Lanes(hn::ScalableTag<Acc>()));
-    const bool rows = f.col == 1 && (f.bias == nullptr || (f.bias_col == 1 && f.bias_row == 0)) &&
-                      (f.residual == nullptr || f.residual_col == 1);
-    if (rows && n == 2 * lanes) return PassRows<2>(f, tile, tile_row, i, j, m, head, tail);
-    if (rows && n == lanes) return PassRows<1>(f, tile, tile_row, i, j, m, head, tail);
+    const bool rows =
+        f.col == 1 &&
+        (f.bias == nullptr || f.bias_col == 0 || (f.bias_col == 1 && f.bias_row == 0)) &&
+        (f.residual == nullptr || f.residual_col == 1);
+    if (rows) {
+      for (; n >= 2 * lanes; tile += 2 * lanes, j += 2 * lanes, n -= 2 * lanes)
+        PassRows<2>(f, tile, tile_row, i, j, m, head, tail);
+      if (n >= lanes) {
+        PassRows<1>(f, tile, tile_row, i, j, m, head, tail);
+        tile += lanes, j += lanes, n -= lanes;
+      }
+      if (n == 0) return;
+    }
   }
   Pass<Out>(f, tile, tile_row, i, j, m, n, head, tail);
 }
