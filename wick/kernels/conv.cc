@@ -73,28 +73,27 @@ HWY_NOINLINE void ConvTile(const ConvBlock<T>& g, Index j) {
   using V = hn::Vec<decltype(d)>;
   constexpr std::make_index_sequence<kVecs> vecs{};
   constexpr std::make_index_sequence<kRows> rows{};
-  constexpr Index kCol = kForm == GemmForm::panels ? Index{kRows} : 1;
   V c[kRows * kVecs];
   GemmZero(d, c, std::make_index_sequence<kRows * kVecs>());
   const auto width = static_cast<Index>(kVecs * hn::Lanes(d));
-  const Index n = std::min(width, g.n - j), row = g.a_row;
-  const T* HWY_RESTRICT a = g.a;
+  const Index n = std::min(width, g.n - j);
+  GemmStripOfA<kForm, kRows, T> a(g.a, g.a_row, Index{kRows});
   const T* HWY_RESTRICT b = g.b + j;
   const Index* HWY_RESTRICT at = g.at;
   Index p = g.k;
-  for (; p >= 2; p -= 2, a += 2 * kCol, at += 2) {
+  for (; p >= 2; p -= 2, a.Next(), at += 2) {
     V v[kVecs];
     GemmLoad(d, b + at[0], v, vecs);
     GemmAskRow(d, b + at[kConvAhead], vecs);
-    GemmStep<GemmMulAdd, kVecs, kForm>(d, a, row, v, c, rows);
+    GemmStep<GemmMulAdd, kVecs, false>(d, a, v, c, rows);
     GemmLoad(d, b + at[1], v, vecs);
     GemmAskRow(d, b + at[kConvAhead + 1], vecs);
-    GemmStep<GemmMulAdd, kVecs, kForm>(d, a + kCol, row, v, c, rows);
+    GemmStep<GemmMulAdd, kVecs, true>(d, a, v, c, rows);
   }
   if (p > 0) {
     V v[kVecs];
     GemmLoad(d, b + at[0], v, vecs);
-    GemmStep<GemmMulAdd, kVecs, kForm>(d, a, row, v, c, rows);
+    GemmStep<GemmMulAdd, kVecs, false>(d, a, v, c, rows);
   }
   T* to = g.sum == nullptr ? nullptr : g.sum + j;
   if (g.finish == nullptr && n == width) {

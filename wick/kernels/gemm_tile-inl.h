@@ -93,9 +93,8 @@ HWY_INLINE T* GemmHide(T* p) {
 template <GemmForm kForm, std::size_t kRows, class T>
 class GemmStripOfA {
  public:
-  HWY_INLINE GemmStripOfA(const GemmBlock<T>& g, const T* a) : a_(a) {
-    step_ = g.a_form == GemmForm::strides ? g.a_col : Index{kRows};
-  }
+  /// `step`: from p to p + 1 in the form of panels.
+  HWY_INLINE GemmStripOfA(const T* a, Index /*row*/, Index step) : a_(a), step_(step) {}
   template <std::size_t kRow>
   HWY_INLINE T First() const {
     return a_[kForm == GemmForm::rows ? Index{kRow} * kGemmRow<T> : Index{kRow}];
@@ -114,7 +113,7 @@ class GemmStripOfA {
 template <std::size_t kRows, class T>
 class GemmStripOfA<GemmForm::strides, kRows, T> {
  public:
-  HWY_INLINE GemmStripOfA(const GemmBlock<T>& g, const T* a) : row_(g.a_row), row3_(3 * g.a_row) {
+  HWY_INLINE GemmStripOfA(const T* a, Index row, Index /*step*/) : row_(row), row3_(3 * row) {
     Start(a, std::make_index_sequence<kFours>());
   }
   template <std::size_t kRow>
@@ -314,7 +313,8 @@ HWY_NOINLINE void GemmTile(const GemmBlock<T>& g, const T* HWY_RESTRICT strip,
   V c[kRows * kVecs];
   GemmZero(d, c, std::make_index_sequence<kRows * kVecs>());
   const Index ldb = g.b_row;
-  GemmStripOfA<kForm, kRows, T> a(g, strip);
+  GemmStripOfA<kForm, kRows, T> a(strip, g.a_row,
+                                  g.a_form == GemmForm::strides ? g.a_col : Index{kRows});
   // Sums of one chunk that goes straight to `finish` have no place.
   T* to = g.sum == nullptr ? nullptr : g.sum + i * g.sum_row + j;
   const auto width = static_cast<Index>(kVecs * hn::Lanes(d));
