@@ -195,7 +195,9 @@ TEST(ReduceWide, LargeViewsGiveTheBitsOfTheirCopies) {
           if (op.floats_only && is_int(t)) continue;
           const Tensor got = op.call(v, dims, false);
           ASSERT_TRUE(same_bits(got, op.call(c, dims, false))) << op.name << to_string(dims);
-          if (std::string(op.name) != "prod") check_near(op, got, v, dims);
+          // (The plain loops are slow: only those that merge many parts.)
+          if (t == DType::f32 && dims.rank() == 3 && std::string(op.name) != "prod")
+            check_near(op, got, v, dims);
         }
     }
   }

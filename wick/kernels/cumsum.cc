@@ -59,7 +59,7 @@ void CumsumAlong(T* y, const T* x, const LineLoop& l, std::size_t lines) {
 
 template <class T>
 void Cumsum(T* y, const T* x, const LineLoop& l) {
-  const bool across = l.lines >= 16 && std::abs(l.x_line) < std::abs(l.x_step);
+  const bool across = l.lines >= 16 && (l.n < 32 || std::abs(l.x_line) < std::abs(l.x_step));
   const auto step = static_cast<Index>(across ? kCols : kChains);
   for (Index i = 0; i < l.lines; i += step) {
     const auto lines = static_cast<std::size_t>(std::min(step, l.lines - i));

@@ -75,30 +75,39 @@ void normalize(const Tensor& out, const Tensor& x, const Params& params, Index p
                    });
 }
 
+constexpr auto kMerge = [](const kernels::Moments& a, const kernels::Moments& b) {
+  return merge(a, b);
+};
+
 void run_group(const Tensor& out, const Tensor& x, Index groups, const Tensor& weight,
                const Tensor& bias, f64 eps) {
   constexpr std::string_view kOp = "group_norm";
   if (x.element_count() == 0) return;
   const Index batch = x.shape()[0], channels = x.shape()[1], each = channels / groups;
-  // One group reduced, and then the groups as one more dim that stays.
+  // Channel by channel, so that vectors go along the plane or across the channels, whichever lie
+  // side by side. Where the planes are tiny, whole groups: one group reduced, and the groups as one
+  // more dim that stays.
+  const bool by_channel = x.element_count() / (batch * channels) >= 16;
   Dims dims;
-  for (int i = 1; i < x.rank(); ++i) dims.push_back(i);
-  ReducePlan plan =
-      plan_reduction(kOp, x.layout().narrow(1, 0, each), dims, false, ReduceOrder::row_major);
-  plan.kept.shape.push_back(groups);
-  plan.kept.strides.push_back(x.layout().strides[1] * each);
+  for (int i = by_channel ? 2 : 1; i < x.rank(); ++i) dims.push_back(i);
+  ReducePlan plan = plan_reduction(kOp, by_channel ? x.layout() : x.layout().narrow(1, 0, each),
+                                   dims, false, ReduceOrder::row_major);
+  if (!by_channel) {
+    plan.kept.shape.push_back(groups);
+    plan.kept.strides.push_back(x.layout().strides[1] * each);
+  }
+  const Index parts = by_channel ? each : 1;  // of a group
   const Layout stats_layout = Layout::contiguous(plan.kept.shape);
-  const Buffer<kernels::Moments> stats(batch * groups, kOp);
+  const Buffer<kernels::Moments> stats(stats_layout.size(), kOp);
   const Params params(checked_mul(batch, channels, kOp, "parameters"), kOp);
   dispatch(x.storage(), kOp, [&]<Float T>(const Buffer<T>& in) {
-    reduce(
-        kOp, plan, stats.data(), stats_layout, static_cast<const T*>(in.data()),
-        kernels::wide_kernels<T>().moments,
-        [](const kernels::Moments& a, const kernels::Moments& b) { return merge(a, b); },
-        [](const kernels::Moments& m) { return m; });
+    reduce(kOp, plan, stats.data(), stats_layout, static_cast<const T*>(in.data()),
+           kernels::wide_kernels<T>().moments, kMerge, [](const kernels::Moments& m) { return m; });
     for (Index n = 0; n < batch; ++n)
       for (Index c = 0; c < channels; ++c) {
-        const kernels::Moments& m = stats.data()[n * groups + c / each];
+        kernels::Moments* const group = stats.data() + (n * groups + c / each) * parts;
+        if (c % each == 0) *group = detail::merge_parts(group, parts, 1, kMerge);
+        const kernels::Moments& m = *group;
         params.set(n * channels + c, m.mean, m.squares / m.count, eps, element<T>(weight, c),
                    element<T>(bias, c));
       }
