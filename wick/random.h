@@ -39,4 +39,29 @@ WICK_API Tensor rand_uniform(const Dims& shape, DType dtype, Generator& generato
 /// Samples of the normal distribution with mean 0 and variance 1, by Box & Muller's method (1958).
 WICK_API Tensor rand_normal(const Dims& shape, DType dtype, Generator& generator);
 
+/// The same over [low, high), and with a mean and a standard deviation: low + (high - low) u and
+/// mean + deviation z, computed in f32 (f64 for f64). low <= high and deviation >= 0, all finite; a
+/// sum that rounds up to high becomes the number below it. Without a generator: the thread's
+/// current one. `out` may be any strided view; elements are numbered in row-major order.
+WICK_API Tensor rand_uniform(const Dims& shape, f64 low, f64 high, DType dtype = DType::f32);
+WICK_API Tensor rand_uniform(const Dims& shape, f64 low, f64 high, DType dtype,
+                             Generator& generator);
+WICK_API void rand_uniform_into(const Tensor& out, f64 low, f64 high, Generator& generator);
+WICK_API Tensor rand_normal(const Dims& shape, f64 mean, f64 deviation, DType dtype = DType::f32);
+WICK_API Tensor rand_normal(const Dims& shape, f64 mean, f64 deviation, DType dtype,
+                            Generator& generator);
+WICK_API void rand_normal_into(const Tensor& out, f64 mean, f64 deviation, Generator& generator);
+
+/// Whole numbers of [low, high), all equally likely (to 1 part in 2^32 or better). low < high, both
+/// within the dtype. Integers and floats; floats are rounded.
+WICK_API Tensor randint(Index low, Index high, const Dims& shape, DType dtype = DType::i64);
+WICK_API Tensor randint(Index low, Index high, const Dims& shape, DType dtype,
+                        Generator& generator);
+WICK_API void randint_into(const Tensor& out, Index low, Index high, Generator& generator);
+
+/// The numbers 0 to n - 1 in random order, as i64: all orders are equally likely. Shuffle of Fisher
+/// and Yates.
+WICK_API Tensor randperm(Index n);
+WICK_API Tensor randperm(Index n, Generator& generator);
+
 }  // namespace wick

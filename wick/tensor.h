@@ -179,9 +179,15 @@ class WICK_API Tensor {
   /// Where this (u8, u32 or i64) is not 0: on_true, else on_false. All three broadcast.
   Tensor where_cond(const Tensor& on_true, const Tensor& on_false) const;
 
+  Tensor isnan() const;        ///< u8: 1 where NaN
+  Tensor isinf() const;        ///< u8: 1 where infinite
+  Tensor isfinite() const;     ///< u8: 1 where neither
+  Tensor logical_not() const;  ///< u8: 1 where 0
+
   // --- Reductions over a set of dims; `keepdim` leaves them with size 1 ---
-  // Sums of integers are i64, means of integers f64; half types add up in f32. NaN wins in max,
-  // min, argmax, argmin. arg* give the first index, as u32.
+  // Sums and products of integers are i64 and wrap; their means, variances and norms are f64. Half
+  // types add up in f32. NaN wins in max, min, argmax, argmin. arg* give the first index, as u32;
+  // without an axis, that in row-major order of all elements.
   Tensor sum() const;
   Tensor sum(const Dims& dims, bool keepdim = false) const;
   Tensor sum(Index dim, bool keepdim = false) const { return sum(Dims{dim}, keepdim); }
@@ -194,8 +200,44 @@ class WICK_API Tensor {
   Tensor min() const;
   Tensor min(const Dims& dims, bool keepdim = false) const;
   Tensor min(Index dim, bool keepdim = false) const { return min(Dims{dim}, keepdim); }
+  Tensor argmax() const;
   Tensor argmax(Index dim, bool keepdim = false) const;
+  Tensor argmin() const;
   Tensor argmin(Index dim, bool keepdim = false) const;
+  Tensor prod() const;
+  Tensor prod(const Dims& dims, bool keepdim = false) const;
+  Tensor prod(Index dim, bool keepdim = false) const { return prod(Dims{dim}, keepdim); }
+  /// The sum of (x - mean)^2 over max(n - correction, 0), in two passes: never negative, and 0
+  /// where all are equal. NaN where nothing is left to divide by. correction must be finite and >=
+  /// 0.
+  Tensor var() const;
+  Tensor var(const Dims& dims, bool keepdim = false, f64 correction = 1) const;
+  Tensor var(Index dim, bool keepdim = false, f64 correction = 1) const {
+    return var(Dims{dim}, keepdim, correction);
+  }
+  Tensor std() const;  ///< sqrt(var)
+  Tensor std(const Dims& dims, bool keepdim = false, f64 correction = 1) const;
+  Tensor std(Index dim, bool keepdim = false, f64 correction = 1) const {
+    return std(Dims{dim}, keepdim, correction);
+  }
+  /// The p-norm: p = 1 (sum |x|), 2 (sqrt(sum x^2)) or infinity (max |x|). Scaled: it overflows or
+  /// vanishes only where the result does. 0 for no elements.
+  Tensor norm(f64 p = 2) const;
+  Tensor norm(f64 p, const Dims& dims, bool keepdim = false) const;
+  Tensor norm(f64 p, Index dim, bool keepdim = false) const { return norm(p, Dims{dim}, keepdim); }
+  /// log(sum(e^x)), by way of the maximum. Floats only; -inf for no elements.
+  Tensor logsumexp(const Dims& dims, bool keepdim = false) const;
+  Tensor logsumexp(Index dim, bool keepdim = false) const { return logsumexp(Dims{dim}, keepdim); }
+  /// u8: whether any element, or all elements, are not 0 (NaN is not 0). No elements: 0, or 1.
+  Tensor any() const;
+  Tensor any(const Dims& dims, bool keepdim = false) const;
+  Tensor any(Index dim, bool keepdim = false) const { return any(Dims{dim}, keepdim); }
+  Tensor all() const;
+  Tensor all(const Dims& dims, bool keepdim = false) const;
+  Tensor all(Index dim, bool keepdim = false) const { return all(Dims{dim}, keepdim); }
+  /// The sums of all elements up to each one along a dim. Integers give i64, which wraps; the small
+  /// floats are added up in f32, f32 and f64 in f64.
+  Tensor cumsum(Index dim) const;
 
   // --- Products ---
   /// [.., m, k] x [.., k, n] -> [.., m, n]; batch dims broadcast. Vectors: see mv and dot.
@@ -256,7 +298,9 @@ struct TensorAccess {
 #define WICK_UNARY(name, ...) WICK_API void name##_into(const Tensor& out, const Tensor& x);
 #define WICK_BINARY(name, ...)                                                    \
   WICK_API void name##_into(const Tensor& out, const Tensor& a, const Tensor& b); \
-  WICK_API void name##_into(const Tensor& out, const Tensor& a, Scalar b);
+  WICK_API void name##_into(const Tensor& out, const Tensor& a, Scalar b);        \
+  WICK_API void name##_into(const Tensor& out, Scalar a, const Tensor& b);        \
+  WICK_API Tensor name(Scalar a, const Tensor& b); /* the number on the left */
 #define WICK_COMPARE(name, ...)                                                   \
   WICK_API void name##_into(const Tensor& out, const Tensor& a, const Tensor& b); \
   WICK_API void name##_into(const Tensor& out, const Tensor& a, Scalar b);
@@ -265,6 +309,10 @@ WICK_API void affine_into(const Tensor& out, const Tensor& x, f64 mul, f64 add);
 WICK_API void clamp_into(const Tensor& out, const Tensor& x, Scalar low, Scalar high);
 WICK_API void elu_into(const Tensor& out, const Tensor& x, f64 alpha);
 WICK_API void powf_into(const Tensor& out, const Tensor& x, f64 exponent);
+WICK_API void isnan_into(const Tensor& out, const Tensor& x);
+WICK_API void isinf_into(const Tensor& out, const Tensor& x);
+WICK_API void isfinite_into(const Tensor& out, const Tensor& x);
+WICK_API void logical_not_into(const Tensor& out, const Tensor& x);
 WICK_API void where_into(const Tensor& out, const Tensor& condition, const Tensor& on_true,
                          const Tensor& on_false);
 /// Copies x, converting it to out's dtype; x broadcasts to out.
@@ -277,6 +325,18 @@ WICK_API void max_into(const Tensor& out, const Tensor& x, const Dims& dims, boo
 WICK_API void min_into(const Tensor& out, const Tensor& x, const Dims& dims, bool keepdim = false);
 WICK_API void argmax_into(const Tensor& out, const Tensor& x, Index dim, bool keepdim = false);
 WICK_API void argmin_into(const Tensor& out, const Tensor& x, Index dim, bool keepdim = false);
+WICK_API void prod_into(const Tensor& out, const Tensor& x, const Dims& dims, bool keepdim = false);
+WICK_API void var_into(const Tensor& out, const Tensor& x, const Dims& dims, bool keepdim = false,
+                       f64 correction = 1);
+WICK_API void std_into(const Tensor& out, const Tensor& x, const Dims& dims, bool keepdim = false,
+                       f64 correction = 1);
+WICK_API void norm_into(const Tensor& out, const Tensor& x, f64 p, const Dims& dims,
+                        bool keepdim = false);
+WICK_API void logsumexp_into(const Tensor& out, const Tensor& x, const Dims& dims,
+                             bool keepdim = false);
+WICK_API void any_into(const Tensor& out, const Tensor& x, const Dims& dims, bool keepdim = false);
+WICK_API void all_into(const Tensor& out, const Tensor& x, const Dims& dims, bool keepdim = false);
+WICK_API void cumsum_into(const Tensor& out, const Tensor& x, Index dim);
 WICK_API void index_select_into(const Tensor& out, const Tensor& x, Index dim, const Tensor& ids);
 /// out = alpha a b + beta out. With beta 0 the old out is not read. The output has the
 /// inputs' dtype, or f32 for the small floats, or bf16 or f16 for f32.
@@ -297,8 +357,8 @@ inline Tensor operator*(const Tensor& a, Scalar b) { return a.mul(b); }
 inline Tensor operator/(const Tensor& a, Scalar b) { return a.div(b); }
 inline Tensor operator+(Scalar a, const Tensor& b) { return b.add(a); }
 inline Tensor operator*(Scalar a, const Tensor& b) { return b.mul(a); }
-WICK_API Tensor operator-(Scalar a, const Tensor& b);
-WICK_API Tensor operator/(Scalar a, const Tensor& b);
+inline Tensor operator-(Scalar a, const Tensor& b) { return sub(a, b); }
+inline Tensor operator/(Scalar a, const Tensor& b) { return div(a, b); }
 inline Tensor operator-(const Tensor& x) { return x.neg(); }
 WICK_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 

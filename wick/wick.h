@@ -4,6 +4,8 @@
 // Everything public. Programs that care about build times include the parts.
 
 #include "wick/conv.h"                       // IWYU pragma: export
+#include "wick/custom_op.h"                  // IWYU pragma: export
+#include "wick/einsum.h"                     // IWYU pragma: export
 #include "wick/gemm.h"                       // IWYU pragma: export
 #include "wick/io.h"                         // IWYU pragma: export
 #include "wick/linear.h"                     // IWYU pragma: export

@@ -67,7 +67,7 @@ long double wide_meaning(BinaryOp op, long double a, long double b) {
 /// The largest error that is promised, in ULP. (The table's doubles are rounded already.)
 template <class T>
 f64 bound(BinaryOp op) {
-  if (op == BinaryOp::pow) return 1;
+  if (op == BinaryOp::pow || op == BinaryOp::floor_div) return 1;
   return sizeof(T) == 8 ? 0 : 0.5;
 }
 
@@ -167,6 +167,11 @@ T int_meaning(BinaryOp op, T a, T b) {
     case BinaryOp::div:
       if (std::is_signed_v<T> && b == static_cast<T>(-1)) return static_cast<T>(0 - ua);
       return static_cast<T>(a / b);
+    case BinaryOp::floor_div: {
+      if (std::is_signed_v<T> && b == static_cast<T>(-1)) return static_cast<T>(0 - ua);
+      const T q = static_cast<T>(a / b);
+      return a % b != 0 && (a < 0) != (b < 0) ? static_cast<T>(q - 1) : q;
+    }
     case BinaryOp::rem: {
       if (std::is_signed_v<T> && b == static_cast<T>(-1)) return 0;
       const T r = static_cast<T>(a % b);
@@ -192,7 +197,8 @@ void check_ints() {
       }
       Pairs<T> p = pairs<T>();
       for (T& b : p.b) {
-        if (op == BinaryOp::div || op == BinaryOp::rem) b = b == 0 ? T{3} : b;
+        if (op == BinaryOp::div || op == BinaryOp::rem || op == BinaryOp::floor_div)
+          b = b == 0 ? T{3} : b;
         if (op == BinaryOp::pow) b = static_cast<T>(static_cast<std::uint64_t>(b) % 100);
       }
       const std::vector<T> y = run_op(op, p);
@@ -209,6 +215,42 @@ TEST(BinaryKernels, IntegersWrap) {
   check_ints<i16>();
   check_ints<i32>();
   check_ints<i64>();
+}
+
+template <class T>
+void check_floor_div() {
+  const T a[] = {-7, 7, -7, 7, -1, 1, -5, 5, 120}, b[] = {2, 2, -2, -2, 3, -3, 3, -3, -27};
+  const T want[] = {-4, 3, 3, -4, -1, -1, -2, -2, -5};
+  T y[9];
+  binary<T>(BinaryOp::floor_div)(y, a, b, {9, 1, {1, 1, 1}, {0, 0, 0}});
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(y[i], want[i]) << a[i] << " // " << b[i];
+}
+
+TEST(BinaryKernels, C143_FloorDivIsThePartnerOfRem) {
+  for_each_isa([] {
+    check_floor_div<i16>();
+    check_floor_div<i32>();
+    check_floor_div<i64>();
+    check_floor_div<f32>();
+    check_floor_div<f64>();
+    // A quotient that rounds up to a whole number from below, and infinities.
+    const f64 inf = std::numeric_limits<f64>::infinity(), nan = std::nan("");
+    const f64 cases[][3] = {{2251799813685249.0, 2251799813685249.5, 0},
+                            {1, 0.1, 9},
+                            {-1, inf, -1},
+                            {1, inf, 0},
+                            {inf, 1, nan},
+                            {1, 0, inf},
+                            {-1, 0, -inf},
+                            {0, 0, nan},
+                            {-5e-324, 1e300, -1},
+                            {-0.0, 3, -0.0}};
+    for (const auto& c : cases) {
+      f64 y = 0;
+      binary<f64>(BinaryOp::floor_div)(&y, &c[0], &c[1], {1, 1, {1, 1, 1}, {1, 1, 1}});
+      EXPECT_TRUE(same(y, c[2])) << c[0] << " // " << c[1] << " gave " << y;
+    }
+  });
 }
 
 TEST(BinaryKernels, IntegerRemainderTakesTheSignOfTheDivisor) {

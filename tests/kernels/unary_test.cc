@@ -30,12 +30,21 @@ f64 meaning_of(UnaryOp op, f64 x) {
   return 0;
 }
 
+long double wide_softplus(long double x) {
+  return (x > 0 || std::isnan(x) ? x : 0.0L) + std::log1p(std::exp(-std::fabs(x)));
+}
+
 /// The same for the ops that f64 does not round exactly, to more digits than f64 has.
 long double wide_meaning(UnaryOp op, long double x) {
   switch (op) {
     case UnaryOp::rsqrt: return 1 / std::sqrt(x);
     case UnaryOp::exp: return std::exp(x);
     case UnaryOp::log: return std::log(x);
+    case UnaryOp::log1p: return std::log1p(x);
+    case UnaryOp::expm1: return std::expm1(x);
+    case UnaryOp::tan: return std::tan(x);
+    case UnaryOp::softplus: return wide_softplus(x);
+    case UnaryOp::log_sigmoid: return -wide_softplus(-x);
     case UnaryOp::sin: return std::sin(x);
     case UnaryOp::cos: return std::cos(x);
     case UnaryOp::tanh: return std::tanh(x);
@@ -61,12 +70,17 @@ f64 bound(UnaryOp op) {
   switch (op) {
     case UnaryOp::exp:
     case UnaryOp::log:
+    case UnaryOp::log1p:
+    case UnaryOp::expm1:
+    case UnaryOp::tan:
     case UnaryOp::sin:
     case UnaryOp::cos:
     case UnaryOp::tanh:
     case UnaryOp::erf:
     case UnaryOp::sigmoid: return kSingle ? 1 : 2;
     case UnaryOp::rsqrt: return 2;
+    case UnaryOp::softplus:
+    case UnaryOp::log_sigmoid:
     case UnaryOp::silu:
     case UnaryOp::gelu: return kSingle ? 1 : 3;
     case UnaryOp::gelu_erf: return kSingle ? 4 : 6;

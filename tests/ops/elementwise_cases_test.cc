@@ -310,5 +310,31 @@ TEST(ElementwiseCases, OffsetsOfScalarsAreKept) {
   EXPECT_THAT((vec<f32>({1, 2, 3}) - s).to_vector<f32>(), ElementsAre(-6, -5, -4));
 }
 
+// C132, the other rule.
+TEST(ElementwiseCases, C132_RoundHalfAway) {
+  const std::vector<f32> x{0.5F,  1.5F,    2.5F,        -0.5F,       -1.5F,
+                           -2.5F, 8388609, 0.49999997F, -0.49999997F};
+  const std::vector<f32> want{1, 2, 3, -1, -2, -3, 8388609, 0, -0.0F};
+  for (const Index n : {1, 9}) {
+    const Tensor y = Tensor::from_vector(x, {9}).narrow(0, 0, n).round_half_away();
+    for (Index i = 0; i < n; ++i)
+      EXPECT_EQ(y.to_vector<f32>()[static_cast<std::size_t>(i)], want[static_cast<std::size_t>(i)]);
+  }
+}
+
+TEST(ElementwiseCases, C139_LogSigmoidAndSoftplus) {
+  for (const DType t : {DType::f32, DType::f64, DType::bf16}) {
+    const auto one = [t](double v) { return Tensor::full({1}, v, t); };
+    for (const double v : {170.0, 266.0, 1e30, HUGE_VAL}) {
+      EXPECT_LE(one(v).log_sigmoid().item<f64>(), 0);
+      EXPECT_GE(one(v).log_sigmoid().item<f64>(), -1e-70);
+    }
+    EXPECT_EQ(one(-200).log_sigmoid().item<f64>(), -200);
+    EXPECT_EQ(one(1000).softplus().item<f64>(), one(1000).item<f64>());
+    EXPECT_TRUE(std::isnan(one(NAN).softplus().item<f64>()));
+    EXPECT_EQ(one(-HUGE_VAL).softplus().item<f64>(), 0);
+  }
+}
+
 }  // namespace
 }  // namespace wick

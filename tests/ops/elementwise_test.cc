@@ -122,7 +122,8 @@ TEST(Elementwise, ParamViewsAndMeanings) {
 /// What may stand on the right of an op without an error.
 Values right_of(BinaryOp op, DType t, bool tame) {
   if (is_int(t) && op == BinaryOp::pow) return Values::exponents;
-  if (is_int(t) && (op == BinaryOp::div || op == BinaryOp::rem)) return Values::divisors;
+  if (is_int(t) && (op == BinaryOp::div || op == BinaryOp::rem || op == BinaryOp::floor_div))
+    return Values::divisors;
   return tame && is_int(t) ? Values::tame : Values::any;
 }
 Values right_of(CompareOp, DType, bool) { return Values::any; }
@@ -195,6 +196,68 @@ void check_scalars(std::uint64_t seed) {
 TEST(Elementwise, Scalars) {
   check_scalars<BinaryOp>(6);
   check_scalars<CompareOp>(7);
+}
+
+/// A number on the left gives what a tensor full of it gives.
+TEST(Elementwise, ScalarsOnTheLeft) {
+  Random random(8);
+  const auto left = [](BinaryOp op, Scalar a, const Tensor& b) {
+    switch (op) {
+#define WICK_BINARY(name, ...) \
+  case BinaryOp::name: return wick::name(a, b);
+#include "wick/core/ops.inc"
+    }
+    return Tensor();
+  };
+  const auto left_into = [](BinaryOp op, const Tensor& out, Scalar a, const Tensor& b) {
+    switch (op) {
+#define WICK_BINARY(name, ...) \
+  case BinaryOp::name: return name##_into(out, a, b);
+#include "wick/core/ops.inc"
+    }
+  };
+  for (const BinaryOp op : all_ops<BinaryOp>())
+    for (const DType t : kTen)
+      for (int round = 0; round < kRounds; ++round) {
+        const Tensor x = testing::random_view(
+            odd_tensor(random_shape(random, 4, 6), t, random, right_of(op, t, false)), random);
+        const Scalar s = round % 2 == 0 ? Scalar(2) : Scalar(3.0);
+        const Tensor want = call(op, Tensor::full(x.shape(), s, t), compact(x));
+        SCOPED_TRACE(about(info(op).name, t, x));
+        check_call(
+            want, t, random, [&] { return left(op, s, x); },
+            [&](const Tensor& out) { left_into(op, out, s, x); });
+      }
+  const Tensor i = Tensor::from_vector<i32>({2, -2}, {2});
+  EXPECT_EQ(sub(0.5, i).to_vector<i32>(), (std::vector<i32>{-1, 2}));  // in f64, then truncated
+  EXPECT_EQ(floor_div(7, i).to_vector<i32>(), (std::vector<i32>{3, -4}));
+  EXPECT_EQ((1 - i).to_vector<i32>(), (std::vector<i32>{-1, 3}));
+  EXPECT_ERROR(pow(2, i), arithmetic);
+  EXPECT_ERROR(div(1, Tensor::zeros({3}, DType::u8)), arithmetic);
+}
+
+TEST(Elementwise, WhatANumberIs) {
+  Random random(9);
+  for (const DType t : kTen)
+    for (int round = 0; round < 20; ++round) {
+      const Tensor x = testing::random_view(
+          odd_tensor(random_shape(random, 3, 40), t, random, Values::any), random);
+      const auto in = doubles_of(x);
+      const auto look = [&](const Tensor& got, auto into, auto meaning) {
+        ASSERT_EQ(got.dtype(), DType::u8);
+        const auto values = doubles_of(got);
+        for (std::size_t k = 0; k < in.size(); ++k) ASSERT_EQ(values[k], meaning(in[k]) ? 1 : 0);
+        const Tensor out = testing::strided_empty(x.shape(), DType::u8, random);
+        into(out, x);
+        ASSERT_TRUE(same_bits(out, got));
+      };
+      look(x.isnan(), isnan_into, [](double v) { return std::isnan(v); });
+      look(x.isinf(), isinf_into, [](double v) { return std::isinf(v); });
+      look(x.isfinite(), isfinite_into, [](double v) { return std::isfinite(v); });
+      look(x.logical_not(), logical_not_into, [](double v) { return v == 0; });
+    }
+  EXPECT_ERROR(Tensor::empty({4}, DType::f4).isnan(), unsupported_dtype);
+  EXPECT_ERROR(isinf_into(Tensor::empty({4}), Tensor::empty({4})), dtype);
 }
 
 TEST(Elementwise, UnsupportedDtypesNameOpAndDtype) {

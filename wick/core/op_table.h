@@ -77,6 +77,9 @@ inline double gelu_erf(double x) {
   if (std::isinf(x)) return x > 0 ? x : -0.0;
   return 0.5 * x * std::erfc(-x * 0.70710678118654752440);
 }
+inline double softplus(double x) {
+  return (x > 0 ? x : std::isnan(x) ? x : 0.0) + std::log1p(std::exp(-std::fabs(x)));
+}
 inline double clamp(double x, double low, double high) {
   if (std::isnan(x) || std::isnan(low) || std::isnan(high)) return x + low + high;
   const double raised = x < low ? low : x;
@@ -93,6 +96,13 @@ inline double minimum(double a, double b) {
 inline double rem(double a, double b) {
   const double r = std::fmod(a, b);
   return r != 0 && (r < 0) != (b < 0) ? r + b : (r == 0 ? std::copysign(0.0, b) : r);
+}
+inline double floor_div(double a, double b) {
+  if (b == 0 || std::isnan(a) || std::isnan(b)) return a / b;
+  const double r = std::fmod(a, b);  // NaN where a is infinite
+  const bool below = r != 0 && (r < 0) != (b < 0);
+  const double q = (std::isinf(b) ? 0 : std::nearbyint((a - r) / b)) - (below ? 1 : 0);
+  return std::isnan(r) ? r : q == 0 ? std::copysign(0.0, a / b) : q;
 }
 }  // namespace meaning
 

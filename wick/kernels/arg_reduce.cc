@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 #include <tuple>
+#include <type_traits>
 
 #include "wick/kernels/min_max.h"
 #include "wick/kernels/targets.h"
@@ -26,109 +27,168 @@ HWY_BEFORE_NAMESPACE();
 namespace wick::kernels {
 namespace HWY_NAMESPACE {
 
-/// A signed number that is the greater the better x is. Both zeros are 0, every NaN is the greatest
-/// one, which is no number's.
-template <class T, bool kMin>
-HWY_INLINE auto RankOf(T x) {
-  using R = std::conditional_t<sizeof(T) == 8, i64, i32>;
-  if constexpr (std::same_as<T, u32>) {
-    const auto rank = static_cast<R>(x ^ 0x80000000U);
-    return kMin ? ~rank : rank;
-  } else if constexpr (Int<T>) {
-    return kMin ? ~static_cast<R>(x) : static_cast<R>(x);
-  } else {
-    // Without branches, for the vectorizer.
-    using K = KeyOf<T>;
-    K bits;
-    if constexpr (SmallFloat<T>) {
-      bits = static_cast<K>(x.bits);
-    } else {
-      bits = std::bit_cast<K>(x);
-    }
-    const auto magnitude = static_cast<R>(bits & std::numeric_limits<K>::max());
-    const R sign = static_cast<R>(bits) >> (8 * sizeof(R) - 1);
-    const R flip = kMin ? ~sign : sign;
-    const R nan = -static_cast<R>(magnitude > R{largest_key<T>()});
-    return (((magnitude ^ flip) - flip) & ~nan) | (std::numeric_limits<R>::max() & nan);
-  }
-}
 template <class T>
-using RankType = decltype(RankOf<T, false>(T{}));
+using Rank = std::conditional_t<
+    sizeof(T) == 1, std::int8_t,
+    std::conditional_t<sizeof(T) == 2, i16, std::conditional_t<sizeof(T) == 4, i32, i64>>>;
+template <class T>
+using BitsOf = std::make_unsigned_t<Rank<T>>;
 
-/// The best of a run of n elements that starts with number `first`; later ones must be better.
-template <class T, bool kMin>
-Best RunBest(Best best, const T* HWY_RESTRICT x, Index n, Index stride, Index first) {
-  using R = RankType<T>;
-  constexpr Index kPart = 512;
-  for (Index i = 0; i < n; i += kPart) {
-    const Index count = std::min(kPart, n - i);
-    const T* HWY_RESTRICT part = x + i * stride;
-    R top = std::numeric_limits<R>::min();
-    if (stride == 1) {
-      for (Index j = 0; j < count; ++j) {
-        const R rank = RankOf<T, kMin>(part[j]);
-        top = rank > top ? rank : top;
-      }
-    } else {
-      for (Index j = 0; j < count; ++j) {
-        const R rank = RankOf<T, kMin>(part[j * stride]);
-        top = rank > top ? rank : top;
-      }
-    }
-    if (i64{top} <= best.key) continue;
-    R place = kPart;  // of the first that is as good
-    for (Index j = 0; j < count; ++j) {
-      const R here = RankOf<T, kMin>(part[j * stride]) == top ? static_cast<R>(j) : R{kPart};
-      place = here < place ? here : place;
-    }
-    best = {i64{top}, first + i + Index{place}};
-  }
-  return best;
+/// The bits of an element. (Of small floats by their member: compilers make no vectors of the copy
+/// that a bit_cast takes.)
+template <class T>
+HWY_INLINE BitsOf<T> BitsAt(const T* x) {
+  if constexpr (SmallFloat<T>)
+    return static_cast<BitsOf<T>>(x->bits);
+  else
+    return std::bit_cast<BitsOf<T>>(*x);
 }
 
-template <class R>
-HWY_INLINE void Challenge(R& best, R& index, R rank, R number) {
-  const bool better = rank > best;
-  best = better ? rank : best;
-  index = better ? number : index;
+/// A signed number of T's size that is the greater the better x is. Both zeros are 0, every NaN is
+/// the greatest one, which is no number's. Without branches, for the vectorizer.
+template <class T, bool kMin>
+HWY_INLINE Rank<T> RankOf(BitsOf<T> bits) {
+  using R = Rank<T>;
+  using U = BitsOf<T>;
+  constexpr U kTop = static_cast<U>(U{1} << (8 * sizeof(U) - 1));
+  if constexpr (Int<T>) {
+    const U ordered = static_cast<U>(std::is_signed_v<T> ? bits : bits ^ kTop);
+    return static_cast<R>(kMin ? ~ordered : ordered);
+  } else {
+    const R magnitude = static_cast<R>(bits & static_cast<U>(kTop - 1));
+    const R sign = static_cast<R>(static_cast<R>(bits) >> (8 * sizeof(R) - 1));
+    const R flip = static_cast<R>(kMin ? ~sign : sign);
+    const R rank = static_cast<R>(static_cast<R>(magnitude ^ flip) - flip);
+    return magnitude > R{largest_key<T>()} ? std::numeric_limits<R>::max() : rank;
+  }
+}
+
+/// The best of n > 0 elements, by the same loop as for a maximum.
+template <class T, bool kMin>
+HWY_INLINE T TopOf(const T* HWY_RESTRICT x, Index n, Index stride) {
+  using K = KeyOf<T>;
+  K low = std::numeric_limits<K>::max(), high = std::numeric_limits<K>::min();
+  const auto look = [&](const T* v) {
+    const K key = order_key<T>(static_cast<K>(BitsAt(v)));
+    low = key < low ? key : low;
+    high = key > high ? key : high;
+  };
+  if (stride == 1) {
+    for (Index i = 0; i < n; ++i) look(x + i);
+  } else {
+    for (Index i = 0; i < n; ++i) look(x + i * stride);
+  }
+  return Range<T>{low, high}.value(!kMin);
+}
+
+/// Where the first of n elements is that matches; there is one.
+template <class T, class Match>
+HWY_INLINE Index FirstMatch(const T* HWY_RESTRICT x, Index n, Index stride, Match matches) {
+  using U = BitsOf<T>;
+  constexpr Index kPart = 64;
+  Index i = 0;
+  if (stride == 1)
+    for (; i + kPart <= n; i += kPart) {
+      U place = kPart;
+      for (Index j = 0; j < kPart; ++j) {
+        const U here = matches(BitsAt(x + i + j)) ? static_cast<U>(j) : U{kPart};
+        place = here < place ? here : place;
+      }
+      if (place < kPart) return i + static_cast<Index>(place);
+    }
+  while (!matches(BitsAt(x + i * stride))) ++i;
+  return i;
+}
+
+/// Where the first element is that is as good as `top`.
+template <class T>
+Index FirstOf(T top, const T* x, Index n, Index stride) {
+  using U = BitsOf<T>;
+  const U wanted = BitsAt(&top);
+  if constexpr (Float<T>) {
+    constexpr U kMagnitude = static_cast<U>(static_cast<U>(~U{0}) >> 1);
+    constexpr U kLargest = static_cast<U>(largest_key<T>());
+    const U size = wanted & kMagnitude;
+    if (size == 0)  // -0 and 0 are one
+      return FirstMatch(x, n, stride, [](U bits) { return (bits & kMagnitude) == 0; });
+    if (size > kLargest)  // any NaN
+      return FirstMatch(x, n, stride, [](U bits) { return (bits & kMagnitude) > kLargest; });
+  }
+  return FirstMatch(x, n, stride, [wanted](U bits) { return bits == wanted; });
+}
+
+/// One output. Only the part that holds the best element is searched for its place.
+template <class T, bool kMin>
+Best ArgOne(const T* x, const ReduceLoop& loop) {
+  constexpr Index kPart = sizeof(T) >= 4 ? 512 : 1024;
+  ReduceCursor cursor(loop);
+  i64 best = std::numeric_limits<i64>::min();
+  T best_element{};
+  const T* part = x;  // of the best so far; none: all have the lowest rank of 64 bits
+  Index count = 0, first = loop.begin;
+  for (Index at = loop.begin; at < loop.end;) {
+    Index offset = 0;
+    const Index run = cursor.next(loop.end - at, &offset);
+    for (Index i = 0; i < run; i += kPart) {
+      const T* from = x + offset + i * loop.strides[0];
+      const Index n = std::min(kPart, run - i);
+      const T top = TopOf<T, kMin>(from, n, loop.strides[0]);
+      const i64 rank = RankOf<T, kMin>(BitsAt(&top));
+      if (rank <= best) continue;
+      best = rank;
+      best_element = top;
+      part = from;
+      count = n;
+      first = at + i;
+    }
+    at += run;
+  }
+  if (count > 0) first += FirstOf(best_element, part, count, loop.strides[0]);
+  return {best, first};
+}
+
+/// row[c] against the best of each output so far.
+template <class T, bool kMin>
+HWY_INLINE void ChallengeRow(Rank<T>* HWY_RESTRICT best, Rank<T>* HWY_RESTRICT index,
+                             const T* HWY_RESTRICT row, Index cols, Index stride, Rank<T> number) {
+  using R = Rank<T>;
+  for (Index c = 0; c < cols; ++c) {
+    const R rank = RankOf<T, kMin>(BitsAt(row + c * stride));
+    const bool better = rank > best[c];
+    best[c] = better ? rank : best[c];
+    index[c] = better ? number : index[c];
+  }
 }
 
 template <class T, bool kMin>
 void ArgBest(Best* out, const T* x, const ReduceLoop& loop) {
-  using R = RankType<T>;
-  constexpr R kWorst = std::numeric_limits<R>::min();
+  using R = Rank<T>;
   if (one_by_one(loop)) {
-    for (Index c = 0; c < loop.cols; ++c) {
-      ReduceCursor cursor(loop);
-      Best best{i64{kWorst}, loop.begin};
-      for (Index at = loop.begin; at < loop.end;) {
-        Index offset = 0;
-        const Index run = cursor.next(loop.end - at, &offset);
-        best = RunBest<T, kMin>(best, x + c * loop.col_stride + offset, run, loop.strides[0], at);
-        at += run;
-      }
-      out[c] = best;
-    }
+    for (Index c = 0; c < loop.cols; ++c) out[c] = ArgOne<T, kMin>(x + c * loop.col_stride, loop);
     return;
   }
-  R best[kReduceCols], index[kReduceCols];  // counted from begin: fits any R
-  std::fill_n(best, kReduceCols, kWorst);
-  std::fill_n(index, kReduceCols, R{0});
+  // As many rows at a time as an index of T's size can count.
+  constexpr Index kRows = std::min<Index>(kReduceChunk, std::numeric_limits<R>::max());
+  R best[kReduceCols], index[kReduceCols];
   ReduceCursor cursor(loop);
-  for (Index at = loop.begin; at < loop.end; ++at) {
-    Index offset = 0;
-    cursor.next(1, &offset);
-    const T* HWY_RESTRICT row = x + offset;
-    const auto number = static_cast<R>(at - loop.begin);
-    if (loop.col_stride == 1) {
-      for (Index c = 0; c < loop.cols; ++c)
-        Challenge<R>(best[c], index[c], RankOf<T, kMin>(row[c]), number);
-    } else {
-      for (Index c = 0; c < loop.cols; ++c)
-        Challenge<R>(best[c], index[c], RankOf<T, kMin>(row[c * loop.col_stride]), number);
+  for (Index begin = loop.begin; begin < loop.end; begin += kRows) {
+    std::fill_n(best, kReduceCols, std::numeric_limits<R>::min());
+    std::fill_n(index, kReduceCols, R{0});
+    const Index rows = std::min(kRows, loop.end - begin);
+    for (Index i = 0; i < rows; ++i) {
+      Index offset = 0;
+      cursor.next(1, &offset);
+      if (loop.col_stride == 1)
+        ChallengeRow<T, kMin>(best, index, x + offset, loop.cols, 1, static_cast<R>(i));
+      else
+        ChallengeRow<T, kMin>(best, index, x + offset, loop.cols, loop.col_stride,
+                              static_cast<R>(i));
+    }
+    for (Index c = 0; c < loop.cols; ++c) {
+      const Best found{i64{best[c]}, begin + Index{index[c]}};
+      out[c] = begin == loop.begin ? found : merge(out[c], found);
     }
   }
-  for (Index c = 0; c < loop.cols; ++c) out[c] = {i64{best[c]}, loop.begin + Index{index[c]}};
 }
 
 template <bool kMin>

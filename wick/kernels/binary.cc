@@ -2,6 +2,7 @@
 #include "wick/kernels/binary.h"
 
 #include <cmath>
+#include <limits>
 
 #include "wick/kernels/targets.h"
 
@@ -87,6 +88,37 @@ struct rem : Heavy {
       x[i] = r == 0 ? std::copysign(r, y[i]) : (r < 0) != (y[i] < 0) ? r + y[i] : r;
     }
     return hn::Load(d, x);
+  }
+};
+
+/// The floor of the rounded quotient is at most 1 too large, where it fell on a whole number from
+/// below: the sign of the remainder tells.
+struct floor_div : Heavy {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V a, V b) const {
+    using T = hn::TFromD<D>;
+#if HWY_NATIVE_FMA
+    const V zero = hn::Zero(d);
+    const V ratio = hn::Div(a, b);
+    const V q = RoundDown(d, ratio);
+    const V product_off = hn::NegMulAdd(q, b, a);
+    const V r = hn::IfThenElse(hn::Eq(q, zero), a, product_off);  // b may be infinite then
+    const auto below = hn::Or(hn::And(hn::Lt(r, zero), hn::Gt(b, zero)),
+                              hn::And(hn::Gt(r, zero), hn::Lt(b, zero)));
+    // Beyond the mantissa the quotient is whole as it is.
+    const V limit = hn::Set(d, static_cast<T>(std::uint64_t{1} << FloatFacts<T>::kMantissa));
+    const auto lower = hn::And(below, hn::Lt(hn::Abs(q), limit));
+    const V y = hn::Sub(q, hn::IfThenElseZero(lower, hn::Set(d, 1.0F)));
+    const auto bad = hn::And(hn::Not(hn::Eq(hn::Sub(a, a), zero)), hn::Not(hn::Eq(b, zero)));
+    return hn::IfThenElse(bad, hn::Set(d, std::numeric_limits<T>::quiet_NaN()), y);
+#else
+    HWY_ALIGN T x[HWY_MAX_BYTES / sizeof(T)], y[HWY_MAX_BYTES / sizeof(T)];
+    hn::Store(a, d, x);
+    hn::Store(b, d, y);
+    for (std::size_t i = 0; i < hn::Lanes(d); ++i)
+      x[i] = static_cast<T>(meaning::floor_div(x[i], y[i]));
+    return hn::Load(d, x);
+#endif
   }
 };
 

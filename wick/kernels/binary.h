@@ -14,7 +14,7 @@ template <Element T>
 using BinaryFn = void (*)(T* y, const T* a, const T* b, const Loop2<3>& loop);
 
 /// The fastest loop for this CPU, or nullptr where the op does not exist for T (Domain::floats and
-/// an integer). f32 error of pow: at most 1 ULP.
+/// an integer). Errors of pow and floor_div: at most 1 ULP.
 template <Element T>
 BinaryFn<T> binary(BinaryOp op);
 
@@ -22,9 +22,9 @@ BinaryFn<T> binary(BinaryOp op);
 template <Element T>
 using CheckFn = bool (*)(const T* b, const Loop2<1>& loop);
 
-/// What to ask of the right operand before anything is written: of div and rem, is any element
-/// zero; of pow, is any negative. nullptr where every value is fine: other ops, floats, and pow of
-/// unsigned integers.
+/// What to ask of the right operand before anything is written: of div, rem and floor_div, is any
+/// element zero; of pow, is any negative. nullptr where every value is fine: other ops, floats, and
+/// pow of unsigned integers.
 template <Element T>
 CheckFn<T> integer_check(BinaryOp op);
 

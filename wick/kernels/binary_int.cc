@@ -78,6 +78,17 @@ struct rem : Scalar {
     return static_cast<T>(a % b);
   }
 };
+struct floor_div : Scalar {
+  template <class T>
+  static T Of(T a, T b) {
+    const T q = div::Of(a, b);
+    if constexpr (std::is_signed_v<T>) {
+      // div has truncated; of -1 it is exact.
+      if (b != 0 && b != -1 && a % b != 0 && (a < 0) != (b < 0)) return static_cast<T>(q - 1);
+    }
+    return q;
+  }
+};
 struct pow : Scalar {
   template <class T>
   static T Of(T a, T b) {
@@ -205,7 +216,7 @@ bool has_negative(const T* b, const Loop2<1>& loop) {
 
 template <Element T>
 CheckFn<T> integer_check(BinaryOp op) {
-  if (op == BinaryOp::div || op == BinaryOp::rem) return &has_zero<T>;
+  if (op == BinaryOp::div || op == BinaryOp::rem || op == BinaryOp::floor_div) return &has_zero<T>;
   if constexpr (std::is_signed_v<T>) {
     if (op == BinaryOp::pow) return &has_negative<T>;
   }

@@ -65,6 +65,29 @@ struct ge {
   }
 };
 
+template <class V>
+HWY_INLINE auto IsZero(V x) {
+  return hn::Eq(x, hn::Zero(hn::DFromV<V>()));
+}
+struct logical_and {
+  template <class V>
+  HWY_INLINE auto operator()(V a, V b) const {
+    return hn::Not(hn::Or(IsZero(a), IsZero(b)));
+  }
+};
+struct logical_or {
+  template <class V>
+  HWY_INLINE auto operator()(V a, V b) const {
+    return hn::Not(hn::And(IsZero(a), IsZero(b)));
+  }
+};
+struct logical_xor {
+  template <class V>
+  HWY_INLINE auto operator()(V a, V b) const {
+    return hn::Xor(IsZero(a), IsZero(b));
+  }
+};
+
 }  // namespace functor
 
 /// Stores 1 or 0 for each lane of a mask.

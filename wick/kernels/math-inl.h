@@ -83,6 +83,30 @@ HWY_INLINE V Log(D d, V x) {
   }
 }
 template <class D, class V>
+HWY_INLINE V Log1p(D d, V x) {
+  if constexpr (kIsF64<D>) {
+    return Log1p64<false>(d, x);
+  } else {
+    return InF64(d, [](auto dd, auto v) HWY_ATTR { return Log1p64<true>(dd, v); }, x);
+  }
+}
+template <class D, class V>
+HWY_INLINE V Tan(D d, V x) {
+  if constexpr (kIsF64<D>) {
+    return Tan64<false>(d, x);
+  } else {
+    return InF64(d, [](auto dd, auto v) HWY_ATTR { return Tan64<true>(dd, v); }, x);
+  }
+}
+template <class D, class V>
+HWY_INLINE V Softplus(D d, V x) {
+  if constexpr (kIsF64<D>) {
+    return Softplus64<false>(d, x);
+  } else {
+    return InF64(d, [](auto dd, auto v) HWY_ATTR { return Softplus64<true>(dd, v); }, x);
+  }
+}
+template <class D, class V>
 HWY_INLINE V Tanh(D d, V x) {
   if constexpr (kIsF64<D>) {
     return Tanh64<false>(d, x);
@@ -209,6 +233,15 @@ HWY_INLINE V RoundDown(D d, V x) {
   const V r = RoundEven(d, x);
   const V one = hn::IfThenElseZero(hn::Gt(r, x), hn::Set(d, 1.0F));
   return hn::CopySign(hn::Sub(r, one), x);
+}
+
+/// The nearest whole number, ties away from 0. Adding a half first would be wrong just below one.
+template <class D, class V>
+HWY_INLINE V RoundHalfAway(D d, V x) {
+  const V a = hn::Abs(x);
+  const V whole = RoundDown(d, a);
+  const auto up = hn::Ge(hn::Sub(a, whole), hn::Set(d, 0.5F));
+  return hn::CopySign(hn::Add(whole, hn::IfThenElseZero(up, hn::Set(d, 1.0F))), x);
 }
 
 template <class D, class V>

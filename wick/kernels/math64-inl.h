@@ -189,9 +189,10 @@ HWY_INLINE V LogEdges(D d, V x, V y) {
   return KeepNaN(d, x, y);
 }
 
-// With s = f / (2 + f): log(1 + f) = 2 atanh(s) = 2s + s R = f - s (f - R), and f is exact.
+// With s = f / (2 + f): log(1 + f) = 2 atanh(s) = 2s + s R = f - s (f - R), and f is exact. `rest`
+// is added to the logarithm: tiny beside it, or it is all that there is.
 template <bool kShort, class D, class V>
-HWY_INLINE V Log64(D d, V x) {
+HWY_INLINE V LogPlus64(D d, V x, V rest) {
   V k;
   const V f = LogParts(d, x, k);
   const V s = hn::Div(f, hn::Add(hn::Set(d, 2.0), f));
@@ -203,8 +204,23 @@ HWY_INLINE V Log64(D d, V x) {
     r = hn::Mul(w, Poly(d, w, coefficients::kLog));
   }
   const V low = hn::NegMulAdd(k, hn::Set(d, 0x1.a39ef35793c76p-33), hn::Mul(s, hn::Sub(f, r)));
-  const V y = hn::MulAdd(k, hn::Set(d, 0x1.62e42fee00000p-1), hn::Sub(f, low));
-  return LogEdges(d, x, y);
+  return hn::MulAdd(k, hn::Set(d, 0x1.62e42fee00000p-1), hn::Sub(f, hn::Sub(low, rest)));
+}
+template <bool kShort, class D, class V>
+HWY_INLINE V Log64(D d, V x) {
+  return LogEdges(d, x, LogPlus64<kShort>(d, x, hn::Zero(d)));
+}
+
+/// log(1 + x): the logarithm of the rounded sum, and what the rounding lost over the sum.
+template <bool kShort, class D, class V>
+HWY_INLINE V Log1p64(D d, V x) {
+  const V one = hn::Set(d, 1.0);
+  const V sum = hn::Add(one, x);
+  const V lost =
+      hn::Sub(hn::Min(x, hn::Set(d, 0x1p53)), hn::Sub(hn::Min(sum, hn::Set(d, 0x1p53)), one));
+  const V y = LogEdges(d, sum, LogPlus64<kShort>(d, sum, hn::Div(lost, sum)));
+  // What is tiny, and -0, is its own result.
+  return KeepNaN(d, x, hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-54)), x, y));
 }
 
 // Lanes too large for the short reduction, one by one.
@@ -230,9 +246,15 @@ HWY_NOINLINE void ReduceLarge(D d, V x, V& r, V& low, V& k) {
   k = hn::Load(d, lanes[3]);
 }
 
-/// sin(x + quarters * pi / 2) for quarters 0 (sine) or 1 (cosine).
+/// x = k pi/2 + r, |r| <= pi/4 or hardly more: sine and cosine of r, and k modulo 4 in the low bits
+/// of `quadrant`.
+template <class D, class V = hn::Vec<D>>
+struct Angle {
+  V sine, cosine;
+  hn::Vec<UnsignedOf<D>> quadrant;
+};
 template <bool kShort, class D, class V>
-HWY_INLINE V SinCos64(D d, V x, int quarters) {
+HWY_INLINE Angle<D> AngleOf(D d, V x) {
   const UnsignedOf<D> du;
   const V magic = hn::Set(d, 0x1.8p52);
   V k = hn::Sub(hn::MulAdd(x, hn::Set(d, 0x1.45f306dc9c883p-1), magic), magic);
@@ -264,15 +286,33 @@ HWY_INLINE V SinCos64(D d, V x, int quarters) {
     cosine = hn::MulAdd(hn::Mul(w, w), Poly(d, w, coefficients::kCos), hn::NegMulAdd(r, low, rest));
     cosine = hn::Add(head, cosine);
   }
-  const auto quadrant = hn::Add(hn::BitCast(du, hn::Add(k, magic)),
-                                hn::Set(du, static_cast<std::uint64_t>(quarters)));
+  return {sine, cosine, hn::BitCast(du, hn::Add(k, magic))};
+}
+
+/// sin(x + quarters * pi / 2) for quarters 0 (sine) or 1 (cosine).
+template <bool kShort, class D, class V>
+HWY_INLINE V SinCos64(D d, V x, int quarters) {
+  const UnsignedOf<D> du;
+  const Angle<D> a = AngleOf<kShort>(d, x);
+  const auto quadrant = hn::Add(a.quadrant, hn::Set(du, static_cast<std::uint64_t>(quarters)));
   const auto odd = hn::Ne(hn::And(quadrant, hn::Set(du, 1)), hn::Zero(du));
   const auto sign = hn::ShiftLeft<62>(hn::And(quadrant, hn::Set(du, 2)));
-  const V y = hn::IfThenElse(hn::RebindMask(d, odd), cosine, sine);
+  const V y = hn::IfThenElse(hn::RebindMask(d, odd), a.cosine, a.sine);
   const V signed_y = hn::Xor(y, hn::BitCast(d, sign));
   // -0 has sine -0, and what is tiny its own.
   if (quarters == 0) return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-27)), x, signed_y);
   return signed_y;
+}
+
+/// tan(x) = sine / cosine, or -cosine / sine an odd number of quarters on.
+template <bool kShort, class D, class V>
+HWY_INLINE V Tan64(D d, V x) {
+  const UnsignedOf<D> du;
+  const Angle<D> a = AngleOf<kShort>(d, x);
+  const auto odd = hn::RebindMask(d, hn::Ne(hn::And(a.quadrant, hn::Set(du, 1)), hn::Zero(du)));
+  const V y = hn::Div(hn::IfThenElse(odd, hn::Neg(a.cosine), a.sine),
+                      hn::IfThenElse(odd, a.sine, a.cosine));
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0x1p-27)), x, y);
 }
 
 /// a / (1 + e) for e in [0, 1], as if the sum were exact.
@@ -363,6 +403,13 @@ HWY_INLINE V Sigmoid64(D d, V x) {
   const V one = hn::Set(d, 1.0);
   const V e = Exp64<kShort>(d, hn::Neg(hn::Abs(x)));
   return DivOnePlus<kShort>(d, hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), e);
+}
+
+/// log(1 + e^x) = max(x, 0) + log(1 + e^-|x|).
+template <bool kShort, class D, class V>
+HWY_INLINE V Softplus64(D d, V x) {
+  const V rest = Log1p64<kShort>(d, Exp64<kShort>(d, hn::Neg(hn::Abs(x))));
+  return KeepNaN(d, x, hn::Add(hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), x), rest));
 }
 
 template <bool kShort, class D, class V>

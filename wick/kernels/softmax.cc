@@ -161,7 +161,8 @@ void SoftmaxTile(T* y, const T* x, const LineLoop& l, std::size_t lines, Compute
 
 template <class T, bool kLog>
 void Softmax(T* y, const T* x, const LineLoop& l, Compute<T>* scratch) {
-  const bool across = softmax_across(l.n, l.x_step) && l.lines >= 8 &&
+  // Long lines are worth their vectors only where many lie side by side.
+  const bool across = softmax_across(l.n, l.x_step) && l.lines >= (l.n < 32 ? 8 : 16) &&
                       (l.n < 32 || std::abs(l.x_line) < std::abs(l.x_step));
   const Index step = across ? softmax_tile(l.n) : 1;
   for (Index i = 0; i < l.lines; i += step) {

@@ -76,6 +76,12 @@ struct round : Light {
     return RoundEven(d, x);
   }
 };
+struct round_half_away : Light {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return RoundHalfAway(d, x);
+  }
+};
 struct recip : Light {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
@@ -106,6 +112,18 @@ struct log : Heavy {
     return Log(d, x);
   }
 };
+struct log1p : Heavy {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return Log1p(d, x);
+  }
+};
+struct expm1 : Heavy {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return Expm1(d, x);
+  }
+};
 struct sin : Heavy {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
@@ -116,6 +134,12 @@ struct cos : Heavy {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
     return SinCos(d, x, 1);
+  }
+};
+struct tan : Heavy {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return Tan(d, x);
   }
 };
 struct tanh : Heavy {
@@ -134,6 +158,18 @@ struct sigmoid : Heavy {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
     return Sigmoid(d, x);
+  }
+};
+struct log_sigmoid : Heavy {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::Neg(Softplus(d, hn::Neg(x)));
+  }
+};
+struct softplus : Heavy {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return Softplus(d, x);
   }
 };
 struct silu : Heavy {

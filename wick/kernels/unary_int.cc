@@ -70,6 +70,7 @@ struct identity {
 using floor = identity;
 using ceil = identity;
 using round = identity;
+using round_half_away = identity;
 
 }  // namespace functor
 

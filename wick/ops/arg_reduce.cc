@@ -8,23 +8,23 @@
 namespace wick {
 namespace {
 
-ReducePlan plan_of(std::string_view op, const Tensor& x, Index dim, bool keepdim) {
+ReducePlan plan_of(std::string_view op, const Tensor& x, const Dims& dims, bool keepdim) {
   if (is_raw(x.dtype())) throw_unsupported(x.dtype(), op);
-  ReducePlan plan = plan_reduction(op, x.layout(), {dim}, keepdim, ReduceOrder::row_major);
+  ReducePlan plan = plan_reduction(op, x.layout(), dims, keepdim, ReduceOrder::row_major);
   if (plan.n == 0)
     throw error_about(ErrorKind::shape, op,
                       str("wanted at least one element to choose from, got shape ",
-                          to_string(x.shape()), " along axis ", dim),
+                          to_string(x.shape()), " reduced over ", to_string(dims)),
                       {&x});
   if (plan.n > Index{0xFFFFFFFF})
     throw error_about(ErrorKind::shape, op,
-                      str("wanted at most 4294967295 elements along an axis, got ", plan.n), {&x});
+                      str("wanted at most 4294967295 elements to choose from, got ", plan.n), {&x});
   return plan;
 }
 
-void run(bool least, const ReducePlan& plan, const Tensor& out, const Tensor& x, Index dim) {
+void run(bool least, const ReducePlan& plan, const Tensor& out, const Tensor& x, const Dims& dims) {
   const std::string_view op = least ? "argmin" : "argmax";
-  const Layout y = without_kept_dims(op, out.layout(), {dim}, plan);
+  const Layout y = without_kept_dims(op, out.layout(), dims, plan);
   u32* to = std::get_if<Buffer<u32>>(&out.storage())->data();
   dispatch(x.storage(), op, [&]<Element T>(const Buffer<T>& in) {
     reduce(
@@ -35,31 +35,33 @@ void run(bool least, const ReducePlan& plan, const Tensor& out, const Tensor& x,
   });
 }
 
-Tensor apply(bool least, const Tensor& x, Index dim, bool keepdim) {
-  const ReducePlan plan = plan_of(least ? "argmin" : "argmax", x, dim, keepdim);
+Tensor apply(bool least, const Tensor& x, const Dims& dims, bool keepdim) {
+  const ReducePlan plan = plan_of(least ? "argmin" : "argmax", x, dims, keepdim);
   Tensor out = Tensor::empty(plan.shape, DType::u32);
-  run(least, plan, out, x, dim);
+  run(least, plan, out, x, dims);
   return out;
 }
 
-void apply_into(bool least, const Tensor& out, const Tensor& x, Index dim, bool keepdim) {
+void apply_into(bool least, const Tensor& out, const Tensor& x, const Dims& dims, bool keepdim) {
   const std::string_view op = least ? "argmin" : "argmax";
-  const ReducePlan plan = plan_of(op, x, dim, keepdim);
+  const ReducePlan plan = plan_of(op, x, dims, keepdim);
   check_out(op, out, plan.shape, DType::u32);
   check_disjoint(op, out, x);
-  run(least, plan, out, x, dim);
+  run(least, plan, out, x, dims);
 }
 
 }  // namespace
 
-Tensor Tensor::argmax(Index dim, bool keepdim) const { return apply(false, *this, dim, keepdim); }
-Tensor Tensor::argmin(Index dim, bool keepdim) const { return apply(true, *this, dim, keepdim); }
+Tensor Tensor::argmax() const { return apply(false, *this, all_dims(rank()), false); }
+Tensor Tensor::argmin() const { return apply(true, *this, all_dims(rank()), false); }
+Tensor Tensor::argmax(Index dim, bool keepdim) const { return apply(false, *this, {dim}, keepdim); }
+Tensor Tensor::argmin(Index dim, bool keepdim) const { return apply(true, *this, {dim}, keepdim); }
 
 void argmax_into(const Tensor& out, const Tensor& x, Index dim, bool keepdim) {
-  apply_into(false, out, x, dim, keepdim);
+  apply_into(false, out, x, {dim}, keepdim);
 }
 void argmin_into(const Tensor& out, const Tensor& x, Index dim, bool keepdim) {
-  apply_into(true, out, x, dim, keepdim);
+  apply_into(true, out, x, {dim}, keepdim);
 }
 
 }  // namespace wick

@@ -2,6 +2,7 @@
 #include "wick/kernels/binary.h"
 
 #include <atomic>
+#include <limits>
 
 #include "wick/core/dispatch.h"
 #include "wick/kernels/compare.h"
@@ -154,18 +155,97 @@ Tensor apply(Op op, const Tensor& a, Scalar b) {
   return out;
 }
 
-/// a op b, where b's integers may not hold a: in f64, as in the other order.
-Tensor scalar_first(BinaryOp op, Scalar a, const Tensor& b) {
-  const bool fits = dispatch<bool>(b.dtype(), info(op).name,
-                                   [&]<Element T>(std::type_identity<T>) { return a.fits<T>(); });
-  if (fits) return apply(op, Tensor::scalar(a, b.dtype()), b);
-  return apply(op, Tensor::scalar(a, DType::f64), b.to_dtype(DType::f64)).to_dtype(b.dtype());
+/// The scalar on the left, as above.
+void run(BinaryOp op, const Tensor& out, Scalar a, const Tensor& b) {
+  const std::string_view name = info(op).name;
+  const bool fits = dispatch<bool>(b.dtype(), name, [&]<Element T>(std::type_identity<T>) {
+    if (!a.fits<T>()) return false;
+    const T value = a.to<T>();
+    const Buffer<T>& y = *std::get_if<Buffer<T>>(&b.storage());
+    run<T>(op, out, {&value, {out.shape(), Dims::filled(out.rank(), 0), 0}},
+           operand(y, b.layout(), out.shape(), name));
+    return true;
+  });
+  if (fits) return;
+  const Tensor wide = b.to_dtype(DType::f64);
+  const Tensor result = Tensor::empty(out.shape(), DType::f64);
+  run(op, result, a, wide);
+  copy_into(out, result);
+}
+
+void apply_into(BinaryOp op, const Tensor& out, Scalar a, const Tensor& b) {
+  check_domain(op, b.dtype());
+  check_out(info(op).name, out, b.shape(), b.dtype());
+  check_overlap(info(op).name, out, b);
+  run(op, out, a, b);
+}
+
+Tensor apply(BinaryOp op, Scalar a, const Tensor& b) {
+  check_domain(op, b.dtype());
+  Tensor out = Tensor::empty(b.shape(), b.dtype());
+  run(op, out, a, b);
+  return out;
+}
+
+// What a number is: comparisons of x, or of what a few ops make of it.
+
+void check_test(std::string_view op, const Tensor& x) {
+  if (is_raw(x.dtype())) throw_unsupported(x.dtype(), op);
+}
+void check_test_out(std::string_view op, const Tensor& out, const Tensor& x) {
+  check_test(op, x);
+  check_out(op, out, x.shape(), DType::u8);
+  check_overlap(op, out, x);
+}
+
+void run_isinf(const Tensor& out, const Tensor& x) {
+  // f8e4m3 has no infinity: one would become its largest number.
+  if (is_int(x.dtype()) || x.dtype() == DType::f8e4m3) return fill_into(out, 0);
+  run(CompareOp::eq, out, x.abs(), Scalar(std::numeric_limits<f64>::infinity()));
+}
+void run_isfinite(const Tensor& out, const Tensor& x) {
+  if (is_int(x.dtype())) return fill_into(out, 1);
+  run(CompareOp::eq, out, x.sub(x), Scalar(0));
 }
 
 }  // namespace
 
-Tensor operator-(Scalar a, const Tensor& b) { return scalar_first(BinaryOp::sub, a, b); }
-Tensor operator/(Scalar a, const Tensor& b) { return scalar_first(BinaryOp::div, a, b); }
+Tensor Tensor::isnan() const {
+  check_test("isnan", *this);
+  return ne(*this);
+}
+Tensor Tensor::logical_not() const {
+  check_test("logical_not", *this);
+  return eq(0);
+}
+Tensor Tensor::isinf() const {
+  check_test("isinf", *this);
+  Tensor out = empty(shape(), DType::u8);
+  run_isinf(out, *this);
+  return out;
+}
+Tensor Tensor::isfinite() const {
+  check_test("isfinite", *this);
+  Tensor out = empty(shape(), DType::u8);
+  run_isfinite(out, *this);
+  return out;
+}
+void isnan_into(const Tensor& out, const Tensor& x) {
+  check_test_out("isnan", out, x);
+  run(CompareOp::ne, out, x, x);
+}
+void logical_not_into(const Tensor& out, const Tensor& x) {
+  check_test_out("logical_not", out, x);
+  run(CompareOp::eq, out, x, Scalar(0));
+}
+void isinf_into(const Tensor& out, const Tensor& x) {
+  check_test_out("isinf", out, x);
+  run_isinf(out, x);
+}
+void isfinite_into(const Tensor& out, const Tensor& x) {
+  check_test_out("isfinite", out, x);
+  run_isfinite(out, x);
+}
 
 #define WICK_BINARY(name, ...)                                                               \
   Tensor Tensor::name(const Tensor& rhs) const { return apply(BinaryOp::name, *this, rhs); } \
@@ -174,6 +254,10 @@ Tensor operator/(Scalar a, const Tensor& b) { return scalar_first(BinaryOp::div,
     apply_into(BinaryOp::name, out, a, b);                                                   \
   }                                                                                          \
   void name##_into(const Tensor& out, const Tensor& a, Scalar b) {                           \
+    apply_into(BinaryOp::name, out, a, b);                                                   \
+  }                                                                                          \
+  Tensor name(Scalar a, const Tensor& b) { return apply(BinaryOp::name, a, b); }             \
+  void name##_into(const Tensor& out, Scalar a, const Tensor& b) {                           \
     apply_into(BinaryOp::name, out, a, b);                                                   \
   }
 #define WICK_COMPARE(name, ...)                                                               \

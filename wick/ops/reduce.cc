@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/ops/reduce.h"
 
-#include <cstdlib>
-
 #include "wick/core/convert.h"
 #include "wick/core/dispatch.h"
 #include "wick/kernels/arg_reduce.h"
@@ -30,22 +28,6 @@ DType result_dtype(Which which, DType t) {
 ReduceOrder order_of(Which which, DType t) {
   const bool adds = which == Which::sum || which == Which::mean;
   return adds && (is_float(t) || t == DType::i64) ? ReduceOrder::row_major : ReduceOrder::any;
-}
-
-/// True where the order of a float sum runs across memory, as in a sum over all of a transposed
-/// matrix: the elements that lie next to each other are reduced, but not one after the other. They
-/// are copied first then, by tiles.
-bool runs_across(const Layout& x, const ReducePlan& plan) {
-  if (plan.n <= kernels::kReduceChunk || plan.loop.rank == 1) return false;
-  Index nearest = INT64_MAX;
-  const auto look = [&](Index extent, Index stride) {
-    if (extent > 1) nearest = std::min(nearest, std::abs(stride));
-  };
-  for (int i = 0; i < x.rank(); ++i) look(x.shape[i], x.strides[i]);
-  if (nearest == 0 || std::abs(plan.loop.strides[0]) == nearest) return false;
-  for (int i = 0; i < plan.kept.rank(); ++i)
-    if (plan.kept.shape[i] > 1 && std::abs(plan.kept.strides[i]) == nearest) return false;
-  return true;
 }
 
 ReducePlan plan_of(Which which, const Tensor& x, const Dims& dims, bool keepdim) {

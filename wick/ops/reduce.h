@@ -35,6 +35,11 @@ ReducePlan plan_reduction(std::string_view op, const Layout& x, const Dims& dims
 Layout without_kept_dims(std::string_view op, const Layout& out, const Dims& dims,
                          const ReducePlan& plan);
 
+/// True where a fixed order of the elements runs across memory, as in a sum over all of a
+/// transposed matrix: the elements that lie next to each other are reduced, but not one after the
+/// other. They are best copied first then, by tiles.
+bool runs_across(const Layout& x, const ReducePlan& plan);
+
 /// All dims of a tensor of this rank.
 Dims all_dims(int rank);
 

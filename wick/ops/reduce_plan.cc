@@ -78,6 +78,19 @@ Layout without_kept_dims(std::string_view op, const Layout& out, const Dims& dim
   return layout;
 }
 
+bool runs_across(const Layout& x, const ReducePlan& plan) {
+  if (plan.n <= kernels::kReduceChunk || plan.loop.rank == 1) return false;
+  Index nearest = INT64_MAX;
+  const auto look = [&](Index extent, Index stride) {
+    if (extent > 1) nearest = std::min(nearest, std::abs(stride));
+  };
+  for (int i = 0; i < x.rank(); ++i) look(x.shape[i], x.strides[i]);
+  if (nearest == 0 || std::abs(plan.loop.strides[0]) == nearest) return false;
+  for (int i = 0; i < plan.kept.rank(); ++i)
+    if (plan.kept.shape[i] > 1 && std::abs(plan.kept.strides[i]) == nearest) return false;
+  return true;
+}
+
 Dims all_dims(int rank) {
   Dims dims;
   for (int i = 0; i < rank; ++i) dims.push_back(i);
