@@ -19,6 +19,7 @@
 #endif
 
 #include "wick/base/env.h"
+#include "wick/base/made_once.h"
 #include "wick/core/context.h"
 #include "wick/core/isa.h"
 
@@ -309,8 +310,8 @@ class State {
 
 /// Never destroyed: static and thread-local tensors may die after everything else.
 State& state() {
-  static State* const s = new State;
-  return *s;
+  static constinit MadeOnce<State> s;
+  return s.get();
 }
 
 }  // namespace

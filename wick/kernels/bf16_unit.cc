@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "wick/base/made_once.h"
 #include "wick/kernels/targets.h"
 
 #if defined(__x86_64__)
@@ -82,8 +83,8 @@ Machine look() { return {}; }
 #endif
 
 const Machine& machine() {
-  static const Machine found = look();
-  return found;
+  static constinit MadeOnce<const Machine> found;
+  return found.get([] { return std::make_unique<const Machine>(look()); });
 }
 
 Bf16Unit most = Bf16Unit::amx;

@@ -3,9 +3,9 @@
 
 #include <array>
 #include <initializer_list>
-#include <mutex>
 
 #include "wick/base/env.h"
+#include "wick/base/made_once.h"
 #include "wick/base/str.h"
 
 #if defined(__has_include)
@@ -122,10 +122,9 @@ constexpr std::array<bool, 4> kBuilt{true, WICK_WITH_OPENBLAS != 0, WICK_WITH_MK
 }  // namespace
 
 const BlasTable& blas_table(Blas engine) {
-  static std::array<BlasTable, kBuilt.size()> tables;
-  static std::array<std::once_flag, kBuilt.size()> opened;
+  static constinit std::array<MadeOnce<const BlasTable>, kBuilt.size()> tables;
   const auto i = static_cast<std::size_t>(engine);
-  std::call_once(opened[i], [&] {
+  return tables[i].get([&] {
     BlasTable t;
     t.info.engine = engine;
     t.info.built = kBuilt[i];
@@ -135,9 +134,8 @@ const BlasTable& blas_table(Blas engine) {
       t.info.note = "not part of this build (see the CMake option WICK_BLAS)";
     }
     t.info.has_f16 = t.hgemm != nullptr;
-    tables[i] = t;
+    return std::make_unique<const BlasTable>(t);
   });
-  return tables[i];
 }
 
 }  // namespace wick

@@ -3,20 +3,21 @@
 
 #include <algorithm>
 
+#include "wick/base/made_once.h"
 #include "wick/ops/gemm_paths.h"
 
 namespace wick {
 
 const CacheSizes& cache_sizes() {
-  static const CacheSizes sizes = [] {
+  static constinit MadeOnce<const CacheSizes> sizes;
+  return sizes.get([] {
     CacheSizes found;
 #if defined(_SC_LEVEL2_CACHE_SIZE) && defined(_SC_LEVEL3_CACHE_SIZE)
     if (const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE); l2 > 0) found.l2 = l2;
     if (const long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE); l3 > 0) found.l3 = l3;
 #endif
-    return found;
-  }();
-  return sizes;
+    return std::make_unique<const CacheSizes>(found);
+  });
 }
 
 Range piece(Index n, Index unit, Index i, Index pieces) {

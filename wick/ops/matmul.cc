@@ -4,6 +4,7 @@
 #include <span>
 #include <type_traits>
 
+#include "wick/base/made_once.h"
 #include "wick/core/dispatch.h"
 #include "wick/kernels/dot.h"
 #include "wick/kernels/unary.h"
@@ -285,8 +286,8 @@ T dot_product(const T* a, Index a_step, const T* b, Index b_step, Index n) {
 
 /// A new tensor, no epilogue.
 Tensor plain_product(std::string_view op, const Tensor& a, const Tensor& b) {
-  static const Epilogue none;
-  const Product product{op, a, &b, nullptr, none};
+  static constinit MadeOnce<const Epilogue> none;
+  const Product product{op, a, &b, nullptr, none.get()};
   const Tensor out = Tensor::empty(product.shape(), a.dtype());
   multiply_any(out, product);
   return out;

@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 
+#include "wick/base/made_once.h"
 #include "wick/core/dispatch.h"
 #include "wick/kernels/unary.h"
 #include "wick/nn.h"
@@ -226,8 +227,8 @@ void Generator::reseed(std::uint64_t seed) {
 
 Generator& current_generator() {
   if (Generator* const scoped = current_context().generator) return *scoped;
-  static Generator* const generator = new Generator;
-  return *generator;
+  static constinit MadeOnce<Generator> generator;
+  return generator.get();
 }
 
 void set_seed(std::uint64_t seed) { current_generator().reseed(seed); }

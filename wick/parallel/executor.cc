@@ -6,6 +6,7 @@
 #include <limits>
 #include <mutex>
 
+#include "wick/base/made_once.h"
 #include "wick/parallel/float_control.h"
 #include "wick/parallel/pools.h"
 
@@ -46,8 +47,8 @@ class FirstError {
 };
 
 SerialExecutor& serial_executor() {
-  static SerialExecutor& executor = *new SerialExecutor;  // leaked: used until the very end
-  return executor;
+  static constinit MadeOnce<SerialExecutor> executor;  // used until the very end
+  return executor.get();
 }
 
 }  // namespace

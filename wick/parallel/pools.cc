@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "wick/base/env.h"
+#include "wick/base/made_once.h"
 #include "wick/parallel/barrier_pool.h"
 #include "wick/parallel/fork.h"
 #include "wick/parallel/tbb_pool.h"
@@ -127,14 +128,14 @@ class BarrierExecutor final : public Executor {
 
 Executor& default_executor() {
   check_environment();
-  static DefaultExecutor& executor = *new DefaultExecutor;
-  return executor;
+  static constinit MadeOnce<DefaultExecutor> executor;
+  return executor.get();
 }
 
 Executor& barrier_executor() {
   check_environment();
-  static BarrierExecutor& executor = *new BarrierExecutor;
-  return executor;
+  static constinit MadeOnce<BarrierExecutor> executor;
+  return executor.get();
 }
 
 int num_threads() {

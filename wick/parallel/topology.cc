@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "wick/base/made_once.h"
 #include "wick/parallel/topology_sources.h"
 
 #if defined(__linux__)
@@ -148,14 +149,8 @@ Topology read_topology(const TopologySource& source) {
 }
 
 const Topology& topology() {
-  // Without a lock, which a child of fork() might inherit locked; leaked, as the pools are.
-  static constinit std::atomic<const Topology*> known{nullptr};
-  const Topology* t = known.load(std::memory_order_acquire);
-  if (t != nullptr) return *t;
-  auto fresh = std::make_unique<const Topology>(read_topology());
-  if (known.compare_exchange_strong(t, fresh.get(), std::memory_order_acq_rel))
-    return *fresh.release();
-  return *t;
+  static constinit MadeOnce<const Topology> known;
+  return known.get([] { return std::make_unique<const Topology>(read_topology()); });
 }
 
 }  // namespace wick
