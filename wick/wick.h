@@ -3,6 +3,7 @@
 
 // Everything public. Programs that care about build times include the parts.
 
+#include "wick/arrange.h"                    // IWYU pragma: export
 #include "wick/gemm.h"                       // IWYU pragma: export
 #include "wick/io.h"                         // IWYU pragma: export
 #include "wick/linear.h"                     // IWYU pragma: export

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wick/arrange.h"
+#include "wick/core/dispatch.h"
+#include "wick/kernels/cast.h"
+#include "wick/kernels/index.h"
+#include "wick/ops/check.h"
+#include "wick/ops/ids.h"
+#include "wick/ops/lines.h"
+
+namespace wick {
+namespace {
+
+enum class Kind : std::uint8_t { scatter, scatter_add, index_add };
+
+constexpr std::string_view name_of(Kind kind) {
+  switch (kind) {
+    case Kind::scatter: return "scatter";
+    case Kind::scatter_add: return "scatter_add";
+    case Kind::index_add: return "index_add";
+  }
+  return "";
+}
+
+Index magnitude(Index stride) { return stride < 0 ? -stride : stride; }
+
+/// Lines of out along `dim`, with the lines of ids and src that go to them.
+struct Lines {
+  Lines(const Layout& y, const Layout& ids, const Layout& src, int dim)
+      : y_rest{ids.shape.erased(dim), y.strides.erased(dim), y.offset},
+        ids_rest(without_dim(ids, dim)),
+        src_rest{y_rest.shape, src.strides.erased(dim), src.offset},
+        it({&y_rest, &ids_rest, &src_rest}),
+        size(y.shape[dim]),
+        y_step(y.strides[dim]) {
+    loop.count = ids.shape[dim];
+    loop.y_step = y_step;
+    loop.ids_step = ids.strides[dim];
+    loop.src_step = src.strides[dim];
+  }
+
+  Layout y_rest, ids_rest, src_rest;
+  NdIter<3> it;
+  Index size;  ///< places of a line
+  Index y_step;
+  kernels::ScatterLoop loop;
+};
+
+/// Calls f(first line, last line, low, high) for parts of the work that write to separate places,
+/// on the current threads. A part goes through all ids of its lines in order, so the result does
+/// not depend on how the work is cut.
+void share_out(const Lines& lines, FunctionRef<void(Index, Index, Index, Index)> f) {
+  const Index n = lines.it.size(), count = lines.loop.count;
+  if (n == 0 || count == 0) return;
+  // Lines side by side share cache lines: a thread takes some at least.
+  const bool across = magnitude(lines.it.strides(0)[0]) < magnitude(lines.y_step) && n > 1;
+  const Index least = across ? 16 : 1;
+  const Index parts = count >= kCostlyGrain ? n : ceil_div(n * count, kCostlyGrain);
+  if (parts <= 1 || n >= current_executor().threads() * least)
+    return parallel_for(n, std::max(least, kCostlyGrain / count),
+                        [&](Index first, Index last) { f(first, last, 0, lines.size); });
+  // Few long lines: each thread has some of the places, and passes over ids of others.
+  parallel_for(lines.size, ceil_div(lines.size, ceil_div(count, kCostlyGrain) * n),
+               [&](Index low, Index high) { f(0, n, low, high); });
+}
+
+/// Calls f(offsets, loop) for each loop of the lines [first, last).
+template <class F>
+void for_each_run(const Lines& lines, Index first, Index last, Index low, Index high, F&& f) {
+  lines.it.for_each(first, last, [&](const auto& at, const Loop2<3>& run) {
+    kernels::ScatterLoop loop = lines.loop;
+    loop.lines = run;
+    loop.low = low;
+    loop.high = high;
+    loop.all = high - low == lines.size;
+    f(at, loop);
+  });
+}
+
+struct Memory {
+  std::byte* y;
+  const std::byte* ids;
+  const std::byte* src;
+  int bytes, id_bytes;
+};
+
+void run_in_place(const Lines& lines, const Memory& m, kernels::ScatterFn kernel) {
+  share_out(lines, [&](Index first, Index last, Index low, Index high) {
+    for_each_run(lines, first, last, low, high, [&](const auto& at, const auto& loop) {
+      kernel(m.y + (at[0] + low * lines.y_step) * m.bytes, m.ids + at[1] * m.id_bytes,
+             m.src + at[2] * m.bytes, loop);
+    });
+  });
+}
+
+/// Small floats: some lines at a time are widened, added to and rounded back.
+void run_widened(std::string_view op, const Lines& lines, const Memory& m, DType dtype,
+                 kernels::ScatterFn kernel) {
+  constexpr Index kBlock = 256 * 1024;  // elements that fit an L2 cache
+  const auto widen = kernels::cast(DType::f32, dtype), round = kernels::cast(dtype, DType::f32);
+  share_out(lines, [&](Index first, Index last, Index low, Index high) {
+    const Index places = high - low;
+    const Index most = std::clamp<Index>(kBlock / std::max<Index>(places, 1), 1, last - first);
+    const Buffer<f32> buffer(checked_mul(most, places, op, "working memory"), op);
+    for_each_run(lines, first, last, low, high, [&](const auto& at, const auto& whole) {
+      kernels::ScatterLoop part = whole;
+      const Loop2<3>& run = whole.lines;
+      part.lines.m = 1;
+      for (Index j = 0; j < run.m; ++j)
+        for (Index i = 0; i < run.n; i += most) {
+          const Index n = std::min(most, run.n - i);
+          const auto place = [&](std::size_t k) {
+            return at[k] + j * run.outer[k] + i * run.inner[k];
+          };
+          // The buffer has the order of the memory.
+          const bool across = magnitude(run.inner[0]) < magnitude(lines.y_step);
+          const Index line = across ? 1 : places, step = across ? n : 1;
+          const Loop2<2> in = across ? Loop2<2>{n, places, {line, run.inner[0]}, {step, lines.y_step}}
+                                     : Loop2<2>{places, n, {step, lines.y_step}, {line, run.inner[0]}};
+          const Loop2<2> back{in.n, in.m, {in.inner[1], in.inner[0]}, {in.outer[1], in.outer[0]}};
+          std::byte* y = m.y + (place(0) + low * lines.y_step) * m.bytes;
+          part.lines.n = n;
+          part.lines.inner[0] = line;
+          part.y_step = step;
+          widen(buffer.data(), y, in);
+          kernel(buffer.data(), m.ids + place(1) * m.id_bytes, m.src + place(2) * m.bytes, part);
+          round(y, buffer.data(), back);
+        }
+    });
+  });
+}
+
+/// `id_places` sees the ids in their own shape, or that of src. All has been checked.
+void run(Kind kind, const Tensor& out, int dim, const Tensor& ids, const Layout& id_places,
+         const Tensor& src) {
+  const Lines lines(out.layout(), id_places, src.layout(), dim);
+  const Memory memory{view(out.storage()).data, view(ids.storage()).data, view(src.storage()).data,
+                      bits(out.dtype()) / 8, bits(ids.dtype()) / 8};
+  if (kind == Kind::scatter)
+    return run_in_place(lines, memory, kernels::scatter(memory.bytes, ids.dtype()));
+  dispatch(out.dtype(), name_of(kind), [&]<Element T>(std::type_identity<T>) {
+    const auto kernel = kernels::scatter_add<T>(ids.dtype());
+    if constexpr (SmallFloat<T>)
+      run_widened(name_of(kind), lines, memory, out.dtype(), kernel);
+    else
+      run_in_place(lines, memory, kernel);
+  });
+}
+
+/// Everything but the values of the ids. Returns the axis.
+int check_input(Kind kind, const Tensor& x, Index dim, const Tensor& ids, const Tensor& src) {
+  const std::string_view op = name_of(kind);
+  const int d = normalize_axis(dim, x.rank(), op);
+  check_same_dtype(x.dtype(), src.dtype(), op);
+  if (kind == Kind::scatter ? bits(x.dtype()) % 8 != 0 : is_raw(x.dtype()))
+    throw_unsupported(x.dtype(), op);
+  check_ids_dtype(op, ids);
+  if (kind == Kind::index_add) {
+    if (ids.rank() != 1)
+      throw error_about(ErrorKind::shape, op,
+                        str("wanted ids of rank 1, got shape ", to_string(ids.shape())),
+                        {&x, &ids, &src});
+    Dims wanted = x.shape();
+    wanted[d] = ids.shape()[0];
+    if (src.shape() != wanted)
+      throw error_about(
+          ErrorKind::shape, op,
+          str("wanted src of shape ", to_string(wanted), ", got ", to_string(src.shape())),
+          {&x, &ids, &src});
+    return d;
+  }
+  bool fits = ids.rank() == x.rank() && src.rank() == x.rank();
+  for (int i = 0; fits && i < x.rank(); ++i)
+    fits = ids.shape()[i] <= src.shape()[i] && (i == d || ids.shape()[i] <= x.shape()[i]);
+  if (!fits)
+    throw error_about(ErrorKind::shape, op,
+                      str("wanted ids no larger than src and, but along axis ", d,
+                          ", the tensor; got ids of shape ", to_string(ids.shape()), ", src ",
+                          to_string(src.shape()), ", tensor ", to_string(x.shape())),
+                      {&x, &ids, &src});
+  return d;
+}
+
+Layout places_of(Kind kind, const Tensor& ids, int dim, const Tensor& src) {
+  return kind == Kind::index_add ? spread_ids(ids, dim, src.shape()) : ids.layout();
+}
+
+Tensor apply(Kind kind, const Tensor& x, Index dim, const Tensor& ids, const Tensor& src) {
+  const int d = check_input(kind, x, dim, ids, src);
+  check_ids(name_of(kind), ids, x.shape()[d]);
+  Tensor out = x.copy();
+  run(kind, out, d, ids, places_of(kind, ids, d, src), src);
+  return out;
+}
+
+void apply_into(Kind kind, const Tensor& out, const Tensor& x, Index dim, const Tensor& ids,
+                const Tensor& src) {
+  const std::string_view op = name_of(kind);
+  const int d = check_input(kind, x, dim, ids, src);
+  check_out(op, out, x.shape(), x.dtype());
+  check_overlap(op, out, x);
+  check_disjoint(op, out, ids);
+  check_disjoint(op, out, src);
+  check_ids(op, ids, x.shape()[d]);
+  copy_into(out, x);
+  run(kind, out, d, ids, places_of(kind, ids, d, src), src);
+}
+
+}  // namespace
+
+Tensor Tensor::scatter(Index dim, const Tensor& ids, const Tensor& src) const {
+  return apply(Kind::scatter, *this, dim, ids, src);
+}
+Tensor Tensor::scatter_add(Index dim, const Tensor& ids, const Tensor& src) const {
+  return apply(Kind::scatter_add, *this, dim, ids, src);
+}
+Tensor Tensor::index_add(Index dim, const Tensor& ids, const Tensor& src) const {
+  return apply(Kind::index_add, *this, dim, ids, src);
+}
+void scatter_into(const Tensor& out, const Tensor& x, Index dim, const Tensor& ids,
+                  const Tensor& src) {
+  apply_into(Kind::scatter, out, x, dim, ids, src);
+}
+void scatter_add_into(const Tensor& out, const Tensor& x, Index dim, const Tensor& ids,
+                      const Tensor& src) {
+  apply_into(Kind::scatter_add, out, x, dim, ids, src);
+}
+void index_add_into(const Tensor& out, const Tensor& x, Index dim, const Tensor& ids,
+                    const Tensor& src) {
+  apply_into(Kind::index_add, out, x, dim, ids, src);
+}
+
+}  // namespace wick
