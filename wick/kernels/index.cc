@@ -2,6 +2,7 @@
 #include "wick/kernels/index.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -31,21 +32,25 @@ template <class I>
 struct OutOfRange {
   static bool run(const void* ids, const Loop2<1>& l, Index size) {
     const I* at = static_cast<const I*>(ids);
-    const auto limit = static_cast<std::uint64_t>(size);
-    // Without branches, for the vectorizer; negative ids are huge as unsigned ones.
+    const auto last = static_cast<std::uint64_t>(size) - 1;
+    // The sign of id, or of size - 1 - id: arithmetic that every vector unit has.
     std::uint64_t bad = 0;
     for (Index j = 0; j < l.m; ++j) {
       const I* row = at + j * l.outer[0];
       if (l.inner[0] == 1) {
-        for (Index i = 0; i < l.n; ++i)
-          bad |= static_cast<std::uint64_t>(static_cast<std::uint64_t>(row[i]) >= limit);
+        for (Index i = 0; i < l.n; ++i) bad |= sign_of(row[i], last);
       } else {
-        for (Index i = 0; i < l.n; ++i)
-          bad |= static_cast<std::uint64_t>(static_cast<std::uint64_t>(row[i * l.inner[0]]) >=
-                                            limit);
+        for (Index i = 0; i < l.n; ++i) bad |= sign_of(row[i * l.inner[0]], last);
       }
     }
-    return bad != 0;
+    return (bad & kSignBit) != 0;
+  }
+
+ private:
+  static constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+  static std::uint64_t sign_of(I id, std::uint64_t last) {
+    const auto bits = static_cast<std::uint64_t>(id);
+    return bits | (last - bits);
   }
 };
 
@@ -77,8 +82,8 @@ struct Gather {
         } else {
           for (Index i = 0; i < n; ++i) y[i * s[0]] = x[i * s[2]];
         }
-      } else if (s[0] == 1 && s[1] == 1 && s[2] == 0) {
-        for (Index i = 0; i < n; ++i) y[i] = x[static_cast<Index>(ids[i]) * x_step];
+      } else if (s[0] == 1 && s[1] == 1 && s[2] == 0 && x_step == 1) {
+        for (Index i = 0; i < n; ++i) y[i] = x[static_cast<Index>(ids[i])];
       } else {
         for (Index i = 0; i < n; ++i)
           y[i * s[0]] = x[i * s[2] + static_cast<Index>(ids[i * s[1]]) * x_step];
@@ -111,10 +116,16 @@ struct Add {
   static void element(C& y, T src) {
     if constexpr (Int<T>) {
       y = static_cast<T>(static_cast<std::uint64_t>(y) + static_cast<std::uint64_t>(src));
-    } else if constexpr (SmallFloat<T>) {
-      y += to_f32(src);
     } else {
-      y += src;
+      // Which of two NaNs an addition gives is up to the compiler: not left to it, so that all
+      // paths agree.
+      C wide;
+      if constexpr (SmallFloat<T>) {
+        wide = to_f32(src);
+      } else {
+        wide = src;
+      }
+      y = std::isnan(y) ? y : y + wide;
     }
   }
   template <class C, class T>
@@ -153,19 +164,21 @@ struct Scatter {
       return y[(static_cast<Index>(id) - s.low) * s.y_step];
     }
 
-    // l.n lines. Side by side they are walked across, where that is how src lies in memory.
+    // s.lines.n lines. Side by side they are walked across, where that is how src lies in memory.
     static void lines(Y* y, const I* ids, const S* src, const ScatterLoop& s) {
       const Index n = s.lines.n;
       const auto& step = s.lines.inner;
       const auto size = [](Index v) { return v < 0 ? -v : v; };
-      if (n > 1 && size(step[2]) <= size(s.src_step)) {
-        for (Index k = 0; k < s.count; ++k) across(y, ids + k * s.ids_step, src + k * s.src_step, s);
+      if (s.rows || (n > 1 && size(step[2]) <= size(s.src_step))) {
+        for (Index k = 0; k < s.count; ++k)
+          across(y, ids + k * s.ids_step, src + k * s.src_step, s);
       } else {
-        for (Index i = 0; i < n; ++i) along(y + i * step[0], ids + i * step[1], src + i * step[2], s);
+        for (Index i = 0; i < n; ++i)
+          along(y + i * step[0], ids + i * step[1], src + i * step[2], s);
       }
     }
 
-    // Entry k of all lines.
+    // One entry of all lines.
     static void across(Y* y, const I* ids, const S* src, const ScatterLoop& s) {
       const Index n = s.lines.n;
       const auto& step = s.lines.inner;
@@ -173,7 +186,7 @@ struct Scatter {
         const auto id = static_cast<Index>(*ids);
         if (outside(id, s)) return;
         Y* to = y + (id - s.low) * s.y_step;
-        if (n >= kShort) return Op::row(to, src, n, step[0], step[2]);
+        if (s.rows) return Op::row(to, src, n, step[0], step[2]);
         for (Index i = 0; i < n; ++i) Op::element(to[i * step[0]], src[i * step[2]]);
         return;
       }

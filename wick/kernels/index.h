@@ -31,12 +31,15 @@ struct ScatterLoop {
   Index low = 0;
   Index high = 0;
   bool all = true;  ///< every id is in [low, high)
+  bool rows =
+      false;  ///< lines have their ids in common: entry by entry, by the vector code of rows
 };
 
 using ScatterFn = void (*)(void* y, const void* ids, const void* src, const ScatterLoop& loop);
 /// The kernel for elements of 1, 2, 4 or 8 bytes and ids of u8, u32 or i64; nullptr for others.
 ScatterFn scatter(int element_bytes, DType ids);
-/// The same that adds; y has elements of Compute<T>, so that small floats add up in f32.
+/// The same that adds; y has elements of Compute<T>, so that small floats add up in f32. What is
+/// NaN stays as it is.
 template <Element T>
 ScatterFn scatter_add(DType ids);
 

@@ -30,16 +30,24 @@ bool is_nan_bits(Bits<T> bits) {
   return false;
 }
 
-/// The key of an element; `special` is set for a NaN and for -0.
+/// All ones or none.
+template <Element T>
+constexpr Bits<T> mask_of(bool yes) {
+  return static_cast<Bits<T>>(-static_cast<Bits<T>>(yes));
+}
+
+/// The key of an element; `special` is set for a NaN and for -0. Without branches: signs cannot be
+/// predicted.
 template <Element T>
 Bits<T> key_of(T x, Bits<T> flip, bool& special) {
   auto bits = std::bit_cast<Bits<T>>(x);
   if constexpr (Float<T>) {
     const bool nan = is_nan_bits<T>(bits), minus_zero = bits == kSign<T>;
-    special |= nan || minus_zero;
-    bits = minus_zero ? Bits<T>{0} : bits;
-    const auto order = static_cast<Bits<T>>((bits & kSign<T>) != 0 ? ~bits : bits | kSign<T>);
-    return static_cast<Bits<T>>((nan ? std::numeric_limits<Bits<T>>::max() : order) ^ flip);
+    special |= nan | minus_zero;
+    bits = static_cast<Bits<T>>(bits & ~mask_of<T>(minus_zero));
+    const Bits<T> negative = mask_of<T>((bits & kSign<T>) != 0);
+    const auto order = static_cast<Bits<T>>(bits ^ (negative | kSign<T>));
+    return static_cast<Bits<T>>((order | mask_of<T>(nan)) ^ flip);
   } else if constexpr (std::signed_integral<T>) {
     return static_cast<Bits<T>>(bits ^ kSign<T> ^ flip);
   } else {
@@ -52,7 +60,8 @@ template <Element T>
 Bits<T> bits_of(Bits<T> key, Bits<T> flip) {
   key = static_cast<Bits<T>>(key ^ flip);
   if constexpr (Float<T>) {
-    return static_cast<Bits<T>>((key & kSign<T>) != 0 ? key ^ kSign<T> : ~key);
+    const Bits<T> negative = mask_of<T>((key & kSign<T>) == 0);
+    return static_cast<Bits<T>>(key ^ (negative | kSign<T>));
   } else if constexpr (std::signed_integral<T>) {
     return static_cast<Bits<T>>(key ^ kSign<T>);
   } else {
@@ -96,19 +105,20 @@ void load_lines(IndexedKey<T>* keys, const T* x, const LineLoop& loop, bool desc
   bool special = false;
   for_each_place(loop.n, loop.lines, loop.x_step, loop.x_line, [&](Index l, Index i) {
     const Bits<T> key = key_of(x[l * loop.x_line + i * loop.x_step], flip, special);
-    keys[l * loop.n + i] = indexed<T>(key, i);
+    keys[l * sort_pitch(loop.n) + i] = indexed<T>(key, i);
   });
 }
 
 // --- sorting ---
 
-/// Where the bits of a key are in an entry that is sorted.
-struct KeyBits {
-  int low, high;
+/// Which bytes of an entry are the key.
+struct KeyBytes {
+  int low, count;
 };
 template <Element T>
-constexpr KeyBits kIndexedBits =
-    sizeof(T) == 8 ? KeyBits{0, 64} : KeyBits{32, 32 + 8 * static_cast<int>(sizeof(T))};
+constexpr KeyBytes kValueBytes{0, sizeof(T)};
+template <Element T>
+constexpr KeyBytes kIndexedBytes{sizeof(T) == 8 ? 0 : 4, sizeof(T)};
 
 template <class E>
 std::size_t digit(const E& e, int shift) {
@@ -121,21 +131,18 @@ std::size_t digit(const E& e, int shift) {
 
 /// Sorts by the bytes of the key; entries are in the order of their indices, or have none. Returns
 /// where the result is: x or spare.
-template <class E>
-E* radix_sort(E* x, E* spare, Index n, KeyBits bits) {
+template <KeyBytes kBytes, class E>
+E* radix_sort(E* x, E* spare, Index n) {
   if (n <= kFew || n > Index{0xFFFFFFFF}) {
     std::sort(x, x + n);  // equal entries cannot be told apart
     return x;
   }
-  constexpr int kMostPasses = 8;
-  const int passes = (bits.high - bits.low) / 8;
-  u32 counts[kMostPasses][kBins];
-  std::fill_n(counts[0], passes * kBins, 0U);
+  u32 counts[static_cast<std::size_t>(kBytes.count)][kBins] = {};
   for (Index i = 0; i < n; ++i)
-    for (int p = 0; p < passes; ++p) ++counts[p][digit(x[i], bits.low + 8 * p)];
-  for (int p = 0; p < passes; ++p) {
+    for (int p = 0; p < kBytes.count; ++p) ++counts[p][digit(x[i], 8 * (kBytes.low + p))];
+  for (int p = 0; p < kBytes.count; ++p) {
     u32* at = counts[p];
-    const int shift = bits.low + 8 * p;
+    const int shift = 8 * (kBytes.low + p);
     if (at[digit(x[0], shift)] == static_cast<u32>(n)) continue;  // one value: nothing to do
     u32 sum = 0;
     for (int b = 0; b < kBins; ++b) sum += std::exchange(at[b], sum);
@@ -168,11 +175,11 @@ void restore(Bits<T>* to, const Bits<T>* sorted, const T* x, Index stride, Index
 }
 
 /// The k least of n entries, in order. They are left in `best`, which holds n.
-template <class E>
-void select(E* x, E* best, Index n, Index k, KeyBits bits) {
+template <KeyBytes kBytes, class E>
+void select(E* x, E* best, Index n, Index k) {
   const Index room = 2 * k + 32;
   if (room >= n) {
-    const E* sorted = radix_sort(x, best, n, bits);
+    const E* sorted = radix_sort<kBytes>(x, best, n);
     if (sorted != best) std::copy_n(sorted, k, best);
     return;
   }
@@ -236,50 +243,53 @@ void radix_move(E* to, const E* keys, Index n, int shift, Index* places) {
 
 template <Element T>
 void sort_lines(T* y, const T* x, const LineLoop& loop, bool descending, SortKey<T>* scratch) {
-  const Index n = loop.n;
-  SortKey<T>* spare = scratch + loop.lines * n;
-  constexpr KeyBits kBits{0, 8 * static_cast<int>(sizeof(T))};
+  const Index n = loop.n, pitch = sort_pitch(n);
+  SortKey<T>* spare = scratch + loop.lines * pitch;
   const Bits<T> flip = flip_for<T>(descending);
   bool special = false;
-  for_each_place(n, loop.lines, loop.x_step, loop.x_line, [&](Index l, Index i) {
-    scratch[l * n + i] = key_of(x[l * loop.x_line + i * loop.x_step], flip, special);
-  });
+  if (loop.lines == 1) {
+    special = load_keys(scratch, x, loop.x_step, n, descending);
+  } else {
+    for_each_place(n, loop.lines, loop.x_step, loop.x_line, [&](Index l, Index i) {
+      scratch[l * pitch + i] = key_of(x[l * loop.x_line + i * loop.x_step], flip, special);
+    });
+  }
   // Elements replace the keys before any line is written, since y may be x.
   for (Index l = 0; l < loop.lines; ++l) {
-    SortKey<T>* line = scratch + l * n;
-    const SortKey<T>* sorted = radix_sort(line, spare, n, kBits);
+    SortKey<T>* line = scratch + l * pitch;
+    const SortKey<T>* sorted = radix_sort<kValueBytes<T>>(line, spare, n);
     restore(line, sorted, x + l * loop.x_line, loop.x_step, n, flip, special);
   }
   for_each_place(n, loop.lines, loop.y_step, loop.y_line, [&](Index l, Index i) {
-    y[l * loop.y_line + i * loop.y_step] = std::bit_cast<T>(scratch[l * n + i]);
+    y[l * loop.y_line + i * loop.y_step] = std::bit_cast<T>(scratch[l * pitch + i]);
   });
 }
 
 template <Element T>
 void argsort_lines(u32* y, const T* x, const LineLoop& loop, bool descending,
                    IndexedKey<T>* scratch) {
-  const Index n = loop.n;
-  IndexedKey<T>* spare = scratch + loop.lines * n;
+  const Index n = loop.n, pitch = sort_pitch(n);
+  IndexedKey<T>* spare = scratch + loop.lines * pitch;
   load_lines(scratch, x, loop, descending);
   for (Index l = 0; l < loop.lines; ++l) {
-    IndexedKey<T>* line = scratch + l * n;
-    const IndexedKey<T>* sorted = radix_sort(line, spare, n, kIndexedBits<T>);
+    IndexedKey<T>* line = scratch + l * pitch;
+    const IndexedKey<T>* sorted = radix_sort<kIndexedBytes<T>>(line, spare, n);
     if (loop.lines == 1) return store_indices(y, loop.y_step, sorted, n);
     if (sorted != line) std::copy_n(sorted, n, line);
   }
   for_each_place(n, loop.lines, loop.y_step, loop.y_line, [&](Index l, Index i) {
-    y[l * loop.y_line + i * loop.y_step] = index_of(scratch[l * n + i]);
+    y[l * loop.y_line + i * loop.y_step] = index_of(scratch[l * pitch + i]);
   });
 }
 
 template <Element T>
 void topk_lines(T* values, u32* indices, Index index_step, Index index_line, const T* x, Index k,
                 const LineLoop& loop, bool descending, IndexedKey<T>* scratch) {
-  const Index n = loop.n;
-  IndexedKey<T>* best = scratch + loop.lines * n;
+  const Index n = loop.n, pitch = sort_pitch(n);
+  IndexedKey<T>* best = scratch + loop.lines * pitch;
   load_lines(scratch, x, loop, descending);
   for (Index l = 0; l < loop.lines; ++l) {
-    select(scratch + l * n, best, n, k, kIndexedBits<T>);
+    select<kIndexedBytes<T>>(scratch + l * pitch, best, n, k);
     for (Index i = 0; i < k; ++i) {
       const u32 index = index_of(best[i]);
       values[l * loop.y_line + i * loop.y_step] = x[l * loop.x_line + index * loop.x_step];
@@ -288,8 +298,8 @@ void topk_lines(T* values, u32* indices, Index index_step, Index index_line, con
   }
 }
 
-#define WICK_SORT_ENTRIES(E)                                        \
-  template void radix_count<E>(const E*, Index, int, Index*);       \
+#define WICK_SORT_ENTRIES(E)                                  \
+  template void radix_count<E>(const E*, Index, int, Index*); \
   template void radix_move<E>(E*, const E*, Index, int, Index*);
 WICK_SORT_ENTRIES(std::uint8_t)
 WICK_SORT_ENTRIES(std::uint16_t)
@@ -300,13 +310,13 @@ WICK_SORT_ENTRIES(KeyAndIndex)
 template void store_indices<std::uint64_t>(u32*, Index, const std::uint64_t*, Index);
 template void store_indices<KeyAndIndex>(u32*, Index, const KeyAndIndex*, Index);
 
-#define WICK_SORT(T)                                                                             \
-  template bool load_keys<T>(SortKey<T>*, const T*, Index, Index, bool);                         \
-  template void load_indexed_keys<T>(IndexedKey<T>*, const T*, Index, Index, Index, bool);       \
-  template void store_values<T>(T*, Index, const SortKey<T>*, Index, bool);                      \
-  template void sort_lines<T>(T*, const T*, const LineLoop&, bool, SortKey<T>*);                 \
-  template void argsort_lines<T>(u32*, const T*, const LineLoop&, bool, IndexedKey<T>*);         \
-  template void topk_lines<T>(T*, u32*, Index, Index, const T*, Index, const LineLoop&, bool,    \
+#define WICK_SORT(T)                                                                          \
+  template bool load_keys<T>(SortKey<T>*, const T*, Index, Index, bool);                      \
+  template void load_indexed_keys<T>(IndexedKey<T>*, const T*, Index, Index, Index, bool);    \
+  template void store_values<T>(T*, Index, const SortKey<T>*, Index, bool);                   \
+  template void sort_lines<T>(T*, const T*, const LineLoop&, bool, SortKey<T>*);              \
+  template void argsort_lines<T>(u32*, const T*, const LineLoop&, bool, IndexedKey<T>*);      \
+  template void topk_lines<T>(T*, u32*, Index, Index, const T*, Index, const LineLoop&, bool, \
                               IndexedKey<T>*);
 WICK_FOR_ELEMENTS(WICK_SORT)
 #undef WICK_SORT

@@ -33,17 +33,22 @@ using IndexedKey = std::conditional_t<sizeof(T) == 8, KeyAndIndex, std::uint64_t
 /// The most lines that are worth doing at once where they lie side by side.
 inline constexpr Index kSortLines = 16;
 
-/// Sorts loop.lines lines. y may be x with equal strides. `scratch` holds (lines + 1) * n.
+/// From line to line of the scratch: not a power of two, else lines would compete for the same sets
+/// of the cache.
+constexpr Index sort_pitch(Index n) { return n + 24; }
+
+/// Sorts loop.lines lines. y may be x with equal strides. `scratch` holds (lines + 1) *
+/// sort_pitch(n).
 template <Element T>
 void sort_lines(T* y, const T* x, const LineLoop& loop, bool descending, SortKey<T>* scratch);
 
-/// y = where the elements of the sorted line are in x. `scratch` holds (lines + 1) * n.
+/// y = where the elements of the sorted line are in x. `scratch` holds (lines + 1) * sort_pitch(n).
 template <Element T>
 void argsort_lines(u32* y, const T* x, const LineLoop& loop, bool descending,
                    IndexedKey<T>* scratch);
 
 /// The first k elements of the sorted lines and where they are in x; those places advance by
-/// index_step and index_line. 0 < k <= n. `scratch` holds (lines + 1) * n.
+/// index_step and index_line. 0 < k <= n. `scratch` holds (lines + 1) * sort_pitch(n).
 template <Element T>
 void topk_lines(T* values, u32* indices, Index index_step, Index index_line, const T* x, Index k,
                 const LineLoop& loop, bool descending, IndexedKey<T>* scratch);

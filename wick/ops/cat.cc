@@ -90,12 +90,14 @@ void join(const Tensor& out, const std::vector<Tensor>& tensors, int dim) {
       kernel(data + place[0] * bytes, p.data + place[1] * bytes, loop);
     });
   };
-  const Index block = std::max(kCheapGrain, 256 * static_cast<Index>(pieces.size()));
+  // A block fits the L1 cache, unless there are so many pieces that each would have next to
+  // nothing.
+  const Index block = std::max<Index>(32 * 1024 / bytes, 128 * static_cast<Index>(pieces.size()));
   const int outer = block_dim(out.layout(), dim, block);
   if (outer >= 0) {
-    const Index rows = out.shape()[outer];
-    const Index step = std::max<Index>(1, block / (first / rows));
-    return parallel_for(rows, step, [&](Index begin, Index end) {
+    const Index rows = out.shape()[outer], row = first / rows;
+    const Index step = std::max<Index>(1, block / row);
+    return parallel_for(rows, std::max(step, kCheapGrain / row), [&](Index begin, Index end) {
       for (Index r = begin; r < end; r += step)
         for (const Piece& p : pieces) {
           const Index n = std::min(step, end - r);

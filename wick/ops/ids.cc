@@ -20,10 +20,10 @@ std::string place_text(const Dims& at) { return at.rank() == 1 ? str(at[0]) : to
     for (int d = l.rank(); d >= 0;) {
       const auto value = static_cast<i64>(*id);
       if (value < 0 || value >= size)
-        throw Error(ErrorKind::index, op,
-                    str("wanted ids ", size > 0 ? str("from 0 to ", size - 1) : "of no entry",
-                        ", got ", value, " at position ", place_text(at),
-                        " (the dimension has size ", size, ")"));
+        throw Error(
+            ErrorKind::index, op,
+            str("wanted ids ", size > 0 ? str("from 0 to ", size - 1) : "of no entry", ", got ",
+                value, " at position ", place_text(at), " (the dimension has size ", size, ")"));
       for (d = l.rank() - 1; d >= 0; --d) {
         id += l.strides[d];
         if (++at[d] < l.shape[d]) break;

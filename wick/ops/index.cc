@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wick/kernels/index.h"
 
+#include <atomic>
+
 #include "wick/arrange.h"
 #include "wick/core/dispatch.h"
 #include "wick/ops/check.h"
@@ -10,22 +12,46 @@
 namespace wick {
 namespace {
 
-/// y = x at the ids along `dim`, over the shape of out. The ids have been checked.
-void run(const Tensor& out, const Tensor& x, int dim, const Tensor& ids, const Layout& id_places) {
+/// Ids that fit the L1 cache with what they lead to.
+constexpr Index kCheckedPart = 1024;
+
+/// y = x at the ids along `dim`, over the shape of out. Unless the ids have been checked, false if
+/// one is out of range; the result is then of no use.
+bool run(const Tensor& out, const Tensor& x, int dim, const Tensor& ids, const Layout& id_places,
+         bool checked) {
   Layout from = x.layout();
-  const Index step = from.strides[dim];
+  const Index step = from.strides[dim], size = from.shape[dim];
   from.shape = out.shape();
   from.strides[dim] = 0;
   const int bytes = bits(x.dtype()) / 8, id_bytes = bits(ids.dtype()) / 8;
   const auto kernel = kernels::gather(bytes, ids.dtype());
+  const auto out_of_range = kernels::out_of_range(ids.dtype());
   std::byte* y = view(out.storage()).data;
   const std::byte* id = view(ids.storage()).data;
   const std::byte* in = view(x.storage()).data;
-  for_each_loop<3>({&out.layout(), &id_places, &from}, kCheapGrain,
-                   [&](const auto& at, const Loop2<3>& loop) {
-                     kernel(y + at[0] * bytes, id + at[1] * id_bytes, in + at[2] * bytes, loop,
-                            step);
-                   });
+  const NdIter<3> it({&out.layout(), &id_places, &from});
+  std::atomic<bool> fine = true;
+  parallel_for(it.size(), kCheapGrain, [&](Index begin, Index end) {
+    // Checked just before they are used, ids come from memory once.
+    const Index part = checked ? end - begin : kCheckedPart;
+    for (Index i = begin; i < end; i += part)
+      it.for_each(i, std::min(i + part, end), [&](const auto& at, const Loop2<3>& l) {
+        if (!checked &&
+            out_of_range(id + at[1] * id_bytes, {l.n, l.m, {l.inner[1]}, {l.outer[1]}}, size)) {
+          fine.store(false, std::memory_order_relaxed);
+        } else {
+          kernel(y + at[0] * bytes, id + at[1] * id_bytes, in + at[2] * bytes, l, step);
+        }
+      });
+  });
+  return fine;
+}
+
+/// Whether each id is met once on a walk along the rows of x, so that it may be checked there.
+bool check_on_the_way(const Tensor& x, int dim, const Layout& ids) {
+  bool once = dim == x.rank() - 1;
+  for (int i = 0; i < ids.rank(); ++i) once &= ids.strides[i] != 0 || ids.shape[i] <= 1;
+  return once;
 }
 
 int check_input(std::string_view op, const Tensor& x, Index dim, const Tensor& ids) {
@@ -102,7 +128,7 @@ Tensor Tensor::index_select(Index dim, const Tensor& ids) const {
   const Dims result = selected_shape(*this, d, ids);
   check_ids(kSelect, ids, shape()[d]);
   Tensor out = empty(result, dtype());
-  run(out, *this, d, ids, spread_ids(ids, d, result));
+  run(out, *this, d, ids, spread_ids(ids, d, result), true);
   return out;
 }
 
@@ -112,15 +138,16 @@ void index_select_into(const Tensor& out, const Tensor& x, Index dim, const Tens
   check_disjoint(kSelect, out, x);
   check_disjoint(kSelect, out, ids);
   check_ids(kSelect, ids, x.shape()[d]);
-  run(out, x, d, ids, spread_ids(ids, d, out.shape()));
+  run(out, x, d, ids, spread_ids(ids, d, out.shape()), true);
 }
 
 Tensor Tensor::gather(Index dim, const Tensor& ids) const {
   const int d = check_input(kGather, *this, dim, ids);
   check_gather_shapes(*this, d, ids);
-  check_ids(kGather, ids, shape()[d]);
+  const bool on_the_way = check_on_the_way(*this, d, ids.layout());
+  if (!on_the_way) check_ids(kGather, ids, shape()[d]);
   Tensor out = empty(ids.shape(), dtype());
-  run(out, *this, d, ids, ids.layout());
+  if (!run(out, *this, d, ids, ids.layout(), !on_the_way)) check_ids(kGather, ids, shape()[d]);
   return out;
 }
 
@@ -131,7 +158,7 @@ void gather_into(const Tensor& out, const Tensor& x, Index dim, const Tensor& id
   check_disjoint(kGather, out, x);
   check_disjoint(kGather, out, ids);
   check_ids(kGather, ids, x.shape()[d]);
-  run(out, x, d, ids, ids.layout());
+  run(out, x, d, ids, ids.layout(), true);
 }
 
 Tensor Tensor::slice_assign(const std::vector<Slice>& slices, const Tensor& src) const {

@@ -52,8 +52,7 @@ void run_repeat(const Tensor& out, const Tensor& x, Dims repeats) {
   }
   if (dims.size() > kMaxRank) {
     const Index count = std::exchange(repeats[outermost], 1), size = x.shape()[outermost];
-    for (Index i = 0; i < count; ++i)
-      run_repeat(out.narrow(outermost, i * size, size), x, repeats);
+    for (Index i = 0; i < count; ++i) run_repeat(out.narrow(outermost, i * size, size), x, repeats);
     return;
   }
   Layout to{{}, {}, out.layout().offset}, from{{}, {}, x.layout().offset};
@@ -95,14 +94,13 @@ Dims padded_shape(const Tensor& x, const Dims& before, const Dims& after, PadMod
   for (int i = 0; i < x.rank(); ++i) {
     const Index n = x.shape()[i], most = std::max(before[i], after[i]);
     if (before[i] < 0 || after[i] < 0)
-      throw Error(
-          ErrorKind::argument, "pad",
-          str("wanted padding >= 0, got ", to_string(before), " and ", to_string(after)));
+      throw Error(ErrorKind::argument, "pad",
+                  str("wanted padding >= 0, got ", to_string(before), " and ", to_string(after)));
     if (most > 0 && (mode == PadMode::reflect ? most >= n : mode == PadMode::replicate && n == 0))
       throw error_about(ErrorKind::argument, "pad",
                         mode == PadMode::reflect
-                            ? str("wanted reflected padding smaller than the size ", n,
-                                  " of axis ", i, ", got ", most)
+                            ? str("wanted reflected padding smaller than the size ", n, " of axis ",
+                                  i, ", got ", most)
                             : str("wanted an element to repeat along axis ", i, ", got none"),
                         {&x});
     shape[i] = checked_add(checked_add(n, before[i], "pad", "the result's size"), after[i], "pad",
@@ -150,9 +148,9 @@ Dims at_dim(const Tensor& x, Index dim, Index value) {
 /// How far each dim is rolled, in [0, size).
 Dims roll_distances(const Tensor& x, const Dims& shifts, const Dims& dims) {
   if (shifts.rank() != dims.rank())
-    throw Error(ErrorKind::argument, "roll",
-                str("wanted as many shifts as axes, got ", to_string(shifts), " and ",
-                    to_string(dims)));
+    throw Error(
+        ErrorKind::argument, "roll",
+        str("wanted as many shifts as axes, got ", to_string(shifts), " and ", to_string(dims)));
   Dims all = Dims::filled(x.rank(), 0);
   for (int k = 0; k < dims.rank(); ++k) {
     const int d = normalize_axis(dims[k], x.rank(), "roll");

@@ -23,6 +23,9 @@ constexpr std::string_view name_of(Kind kind) {
 
 Index magnitude(Index stride) { return stride < 0 ? -stride : stride; }
 
+/// Shorter rows are added element by element.
+constexpr Index kRow = 16;
+
 /// Lines of out along `dim`, with the lines of ids and src that go to them.
 struct Lines {
   Lines(const Layout& y, const Layout& ids, const Layout& src, int dim)
@@ -36,6 +39,9 @@ struct Lines {
     loop.y_step = y_step;
     loop.ids_step = ids.strides[dim];
     loop.src_step = src.strides[dim];
+    // Not a matter of how the work is cut.
+    loop.rows = it.extent(0) >= kRow && it.strides(0)[1] == 0 &&
+                magnitude(it.strides(0)[2]) <= magnitude(loop.src_step);
   }
 
   Layout y_rest, ids_rest, src_rest;
@@ -92,41 +98,92 @@ void run_in_place(const Lines& lines, const Memory& m, kernels::ScatterFn kernel
   });
 }
 
-/// Small floats: some lines at a time are widened, added to and rounded back.
+/// n lines of small floats, places [low, high) or those of them that `rows` lists, and the buffer
+/// that they are widened into.
+struct Widened {
+  std::byte* y;
+  int bytes;
+  f32* wide;
+  Index n, low, high;
+  std::array<Index, 2> line, step;  ///< strides of y and of the buffer, which has the same order
+  const Index* rows;
+
+  /// Calls f(y, wide, loop over the two) until all has been seen.
+  template <class F>
+  void each(F f) const {
+    if (rows != nullptr) {
+      for (Index p = low; p < high; ++p)
+        f(y + rows[p] * step[0] * bytes, wide + (p - low) * step[1],
+          Loop2<2>{n, 1, {line[0], line[1]}, {}});
+    } else if (line[1] == 1) {
+      f(y + low * step[0] * bytes, wide, Loop2<2>{n, high - low, line, step});
+    } else {
+      f(y + low * step[0] * bytes, wide, Loop2<2>{high - low, n, step, line});
+    }
+  }
+};
+
+/// Small floats: some lines at a time are widened, added to and rounded back; whole ones, or only
+/// the places that `rows` lists (ids then count in that list).
 void run_widened(std::string_view op, const Lines& lines, const Memory& m, DType dtype,
-                 kernels::ScatterFn kernel) {
-  constexpr Index kBlock = 256 * 1024;  // elements that fit an L2 cache
+                 kernels::ScatterFn kernel, const Index* rows) {
+  constexpr Index kBlock = 512 * 1024;  // elements that fit an L2 cache
   const auto widen = kernels::cast(DType::f32, dtype), round = kernels::cast(dtype, DType::f32);
   share_out(lines, [&](Index first, Index last, Index low, Index high) {
     const Index places = high - low;
     const Index most = std::clamp<Index>(kBlock / std::max<Index>(places, 1), 1, last - first);
     const Buffer<f32> buffer(checked_mul(most, places, op, "working memory"), op);
     for_each_run(lines, first, last, low, high, [&](const auto& at, const auto& whole) {
-      kernels::ScatterLoop part = whole;
       const Loop2<3>& run = whole.lines;
+      const bool across = magnitude(run.inner[0]) < magnitude(lines.y_step);
+      kernels::ScatterLoop part = whole;
       part.lines.m = 1;
       for (Index j = 0; j < run.m; ++j)
         for (Index i = 0; i < run.n; i += most) {
-          const Index n = std::min(most, run.n - i);
           const auto place = [&](std::size_t k) {
             return at[k] + j * run.outer[k] + i * run.inner[k];
           };
-          // The buffer has the order of the memory.
-          const bool across = magnitude(run.inner[0]) < magnitude(lines.y_step);
+          const Index n = std::min(most, run.n - i);
           const Index line = across ? 1 : places, step = across ? n : 1;
-          const Loop2<2> in = across ? Loop2<2>{n, places, {line, run.inner[0]}, {step, lines.y_step}}
-                                     : Loop2<2>{places, n, {step, lines.y_step}, {line, run.inner[0]}};
-          const Loop2<2> back{in.n, in.m, {in.inner[1], in.inner[0]}, {in.outer[1], in.outer[0]}};
-          std::byte* y = m.y + (place(0) + low * lines.y_step) * m.bytes;
+          const Widened block{
+              m.y + place(0) * m.bytes, m.bytes, buffer.data(), n, low, high, {run.inner[0], line},
+              {lines.y_step, step},     rows};
           part.lines.n = n;
           part.lines.inner[0] = line;
           part.y_step = step;
-          widen(buffer.data(), y, in);
+          block.each([&](std::byte* y, f32* wide, const Loop2<2>& l) {
+            widen(wide, y, {l.n, l.m, {l.inner[1], l.inner[0]}, {l.outer[1], l.outer[0]}});
+          });
           kernel(buffer.data(), m.ids + place(1) * m.id_bytes, m.src + place(2) * m.bytes, part);
-          round(y, buffer.data(), back);
+          block.each([&](std::byte* y, f32* wide, const Loop2<2>& l) { round(y, wide, l); });
         }
     });
   });
+}
+
+/// Small floats where few of the places are met: only those are widened.
+template <Element T>
+void run_at_some(const Tensor& out, int dim, const Tensor& ids, const Tensor& src, Memory m) {
+  const Index count = ids.element_count();
+  const Buffer<Index> buffer(2 * count, "index_add");
+  Index *slots = buffer.data(), *rows = slots + count, last = -1, met = 0;
+  const Tensor order = ids.argsort(0);
+  const u32* at = order.data<u32>();
+  dispatch(ids.storage(), "index_add", [&]<IndexElement I>(const Buffer<I>& b) {
+    const I* id = b.data() + ids.layout().offset;
+    for (Index k = 0; k < count; ++k) {
+      const auto row = static_cast<Index>(id[at[k] * ids.layout().strides[0]]);
+      if (row != last) rows[met++] = last = row;
+      slots[at[k]] = met - 1;
+    }
+  });
+  m.ids = reinterpret_cast<const std::byte*>(slots);
+  m.id_bytes = sizeof(Index);
+  Layout places{src.shape(), Dims::filled(src.rank(), 0), 0};
+  places.strides[dim] = 1;
+  Lines lines(out.layout(), places, src.layout(), dim);
+  lines.size = met;
+  run_widened("index_add", lines, m, dtype_of<T>, kernels::scatter_add<T>(DType::i64), rows);
 }
 
 /// `id_places` sees the ids in their own shape, or that of src. All has been checked.
@@ -139,10 +196,13 @@ void run(Kind kind, const Tensor& out, int dim, const Tensor& ids, const Layout&
     return run_in_place(lines, memory, kernels::scatter(memory.bytes, ids.dtype()));
   dispatch(out.dtype(), name_of(kind), [&]<Element T>(std::type_identity<T>) {
     const auto kernel = kernels::scatter_add<T>(ids.dtype());
-    if constexpr (SmallFloat<T>)
-      run_widened(name_of(kind), lines, memory, out.dtype(), kernel);
-    else
+    if constexpr (!SmallFloat<T>) {
       run_in_place(lines, memory, kernel);
+    } else if (kind == Kind::index_add && ids.element_count() < lines.size / 2) {
+      run_at_some<T>(out, dim, ids, src, memory);
+    } else {
+      run_widened(name_of(kind), lines, memory, out.dtype(), kernel, nullptr);
+    }
   });
 }
 

@@ -22,16 +22,15 @@ constexpr Index kLong = 64 * 1024;
 Index magnitude(Index stride) { return stride < 0 ? -stride : stride; }
 
 /// Calls f(offsets, strides from line to line, number of lines, scratch) for sets of lines that
-/// together cover the layouts, the last of which is that of x; they lack the sorted dim. `scratch`
-/// holds (lines + 1) * n entries.
+/// together cover the layouts, the last of which is that of x; they lack the sorted dim.
 template <class E, std::size_t N, class F>
 void for_each_lines(std::string_view op, const NdIter<N>& it, Index n, Index x_step, F&& f) {
   if (n == 0 || it.size() == 0) return;
   // Lines side by side share cache lines: some are read and written at a time.
-  constexpr Index kMost = 1024 * 1024;
+  constexpr Index kMost = 128 * 1024;  // entries that an L2 cache holds
   const bool across = it.extent(0) > 1 && magnitude(it.strides(0)[N - 1]) < magnitude(x_step);
   const Index together = across ? std::clamp<Index>(kMost / n, 1, kernels::kSortLines) : 1;
-  const Index entries = checked_mul(together + 1, n, op, "working memory");
+  const Index entries = checked_mul(together + 1, kernels::sort_pitch(n), op, "working memory");
   parallel_for(it.size(), std::max(together, kCostlyGrain / n), [&](Index begin, Index end) {
     const Buffer<E> scratch(entries, op);
     it.for_each(begin, end, [&](const auto& at, const Loop2<N>& run) {
@@ -116,36 +115,37 @@ void run_sort(const Tensor& out, const Tensor& x, int dim, bool descending) {
   const NdIter<2> it({&y_rest, &x_rest});
   const Index n = x.shape()[dim];
   LineLoop loop{n, out.layout().strides[dim], x.layout().strides[dim], 1, 0, 0};
-  dispatch(out.storage(), x.storage(), "sort", [&]<Element T>(const Buffer<T>& y,
-                                                             const Buffer<T>& in) {
-    if (few_long_lines(it.size(), n)) {
-      const Buffer<SortKey<T>> scratch(checked_mul(2, n, "sort", "working memory"), "sort");
-      return it.for_each(0, it.size(), [&](const auto& at, const Loop2<2>& run) {
-        for (Index j = 0; j < run.m; ++j)
-          for (Index i = 0; i < run.n; ++i)
-            sort_long(y.data() + at[0] + j * run.outer[0] + i * run.inner[0],
-                      static_cast<const T*>(in.data()) + at[1] + j * run.outer[1] +
-                          i * run.inner[1],
-                      loop, descending, scratch.data());
+  dispatch(
+      out.storage(), x.storage(), "sort", [&]<Element T>(const Buffer<T>& y, const Buffer<T>& in) {
+        if (few_long_lines(it.size(), n)) {
+          const Buffer<SortKey<T>> scratch(
+              checked_mul(2, kernels::sort_pitch(n), "sort", "working memory"), "sort");
+          return it.for_each(0, it.size(), [&](const auto& at, const Loop2<2>& run) {
+            for (Index j = 0; j < run.m; ++j)
+              for (Index i = 0; i < run.n; ++i)
+                sort_long(
+                    y.data() + at[0] + j * run.outer[0] + i * run.inner[0],
+                    static_cast<const T*>(in.data()) + at[1] + j * run.outer[1] + i * run.inner[1],
+                    loop, descending, scratch.data());
+          });
+        }
+        for_each_lines<SortKey<T>>(
+            "sort", it, n, loop.x_step,
+            [&](const auto& at, const auto& step, Index lines, SortKey<T>* scratch) {
+              const LineLoop here{n, loop.y_step, loop.x_step, lines, step[0], step[1]};
+              kernels::sort_lines(y.data() + at[0], static_cast<const T*>(in.data()) + at[1], here,
+                                  descending, scratch);
+            });
       });
-    }
-    for_each_lines<SortKey<T>>(
-        "sort", it, n, loop.x_step,
-        [&](const auto& at, const auto& step, Index lines, SortKey<T>* scratch) {
-          const LineLoop here{n, loop.y_step, loop.x_step, lines, step[0], step[1]};
-          kernels::sort_lines(y.data() + at[0], static_cast<const T*>(in.data()) + at[1], here,
-                              descending, scratch);
-        });
-  });
 }
 
 // --- argsort ---
 
 void check_countable(std::string_view op, const Tensor& x, int dim) {
   if (x.shape()[dim] > Index{0xFFFFFFFF})
-    throw error_about(
-        ErrorKind::shape, op,
-        str("wanted at most 4294967295 elements along an axis, got ", x.shape()[dim]), {&x});
+    throw error_about(ErrorKind::shape, op,
+                      str("wanted at most 4294967295 elements along an axis, got ", x.shape()[dim]),
+                      {&x});
 }
 
 template <Element T>
@@ -157,8 +157,8 @@ void argsort_long(u32* y, const T* x, const LineLoop& loop, bool descending,
                                begin, descending);
   });
   constexpr int kLow = sizeof(T) == 8 ? 0 : 32;
-  const IndexedKey<T>* sorted = radix_sort("argsort", scratch, scratch + n, n, kLow,
-                                           kLow + 8 * static_cast<int>(sizeof(T)));
+  const IndexedKey<T>* sorted =
+      radix_sort("argsort", scratch, scratch + n, n, kLow, kLow + 8 * static_cast<int>(sizeof(T)));
   parallel_for(n, kCostlyGrain, [&](Index begin, Index end) {
     kernels::store_indices(y + begin * loop.y_step, loop.y_step, sorted + begin, end - begin);
   });
@@ -172,15 +172,15 @@ void run_argsort(const Tensor& out, const Tensor& x, int dim, bool descending) {
   u32* y = std::get_if<Buffer<u32>>(&out.storage())->data();
   dispatch(x.storage(), "argsort", [&]<Element T>(const Buffer<T>& in) {
     if (few_long_lines(it.size(), n)) {
-      const Buffer<IndexedKey<T>> scratch(checked_mul(2, n, "argsort", "working memory"),
-                                          "argsort");
+      const Buffer<IndexedKey<T>> scratch(
+          checked_mul(2, kernels::sort_pitch(n), "argsort", "working memory"), "argsort");
       return it.for_each(0, it.size(), [&](const auto& at, const Loop2<2>& run) {
         for (Index j = 0; j < run.m; ++j)
           for (Index i = 0; i < run.n; ++i)
-            argsort_long(y + at[0] + j * run.outer[0] + i * run.inner[0],
-                         static_cast<const T*>(in.data()) + at[1] + j * run.outer[1] +
-                             i * run.inner[1],
-                         loop, descending, scratch.data());
+            argsort_long(
+                y + at[0] + j * run.outer[0] + i * run.inner[0],
+                static_cast<const T*>(in.data()) + at[1] + j * run.outer[1] + i * run.inner[1],
+                loop, descending, scratch.data());
       });
     }
     for_each_lines<IndexedKey<T>>(
@@ -197,10 +197,9 @@ void run_argsort(const Tensor& out, const Tensor& x, int dim, bool descending) {
 
 Dims topk_shape(const Tensor& x, int dim, Index k) {
   if (k < 0 || k > x.shape()[dim])
-    throw error_about(ErrorKind::argument, "topk",
-                      str("wanted k from 0 to ", x.shape()[dim], ", the size of axis ", dim,
-                          ", got ", k),
-                      {&x});
+    throw error_about(
+        ErrorKind::argument, "topk",
+        str("wanted k from 0 to ", x.shape()[dim], ", the size of axis ", dim, ", got ", k), {&x});
   check_countable("topk", x, dim);
   Dims shape = x.shape();
   shape[dim] = k;

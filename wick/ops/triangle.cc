@@ -142,9 +142,7 @@ void put_linspace(const Tensor& out, Scalar start, Scalar stop) {
       for (Index i = begin; i < end; ++i) {
         const auto a = static_cast<f64>(n - 1 - i), b = static_cast<f64>(i);
         const f64 value = large ? a / last * from + b / last * to : (a * from + b * to) / last;
-        y[i * stride] = i == 0       ? start.to<T>()
-                        : i == n - 1 ? stop.to<T>()
-                                     : convert<T>(value);
+        y[i * stride] = i == 0 ? start.to<T>() : i == n - 1 ? stop.to<T>() : convert<T>(value);
       }
     });
   });
