@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <iosfwd>
 #include <span>
 #include <string>
@@ -56,6 +57,21 @@ class Scalar {
   bool is_int_ = false;
 };
 
+/// What pad() puts around a tensor: one value, the elements mirrored at the edge (which is not
+/// repeated), or the edge itself.
+enum class PadMode : std::uint8_t { constant, reflect, replicate };
+
+/// Elements start, start + step, ... before stop of one dim; see Layout::slice. A `stop` left out
+/// means all the way in the direction of the step.
+struct Slice {
+  static constexpr Index kAll = INT64_MAX;
+  Index start = 0;
+  Index stop = kAll;
+  Index step = 1;
+};
+
+struct TopK;
+
 /// An n-dimensional array: a storage seen through a layout. A small value; copying it shares the
 /// storage, and views alias it, as in NumPy. Ops return new tensors and leave their inputs alone;
 /// their `_into` forms write through an existing tensor. Axes may be negative. Safe to read from
@@ -87,6 +103,12 @@ class WICK_API Tensor {
   /// start, start + step, ... below stop: ceil((stop - start) / step) values, each start + i *
   /// step.
   static Tensor arange(Scalar start, Scalar stop, Scalar step = 1, DType dtype = DType::f32);
+  /// `count` values from start to stop, both included, evenly spaced: ((count - 1 - i) start + i
+  /// stop) / (count - 1), computed in f64. Of one value: start.
+  static Tensor linspace(Scalar start, Scalar stop, Index count, DType dtype = DType::f32);
+  /// Ones where row and column are equal, zeros elsewhere.
+  static Tensor eye(Index rows, Index columns, DType dtype = DType::f32);
+  static Tensor eye(Index n, DType dtype = DType::f32) { return eye(n, n, dtype); }
   /// A copy of `values`, row-major. A `shape` Error if the count differs from the shape's.
   template <Element T>
   static Tensor from_span(std::span<const T> values, const Dims& shape);
@@ -140,6 +162,7 @@ class WICK_API Tensor {
     return seen(layout_.slice(dim, start, stop, step));
   }
   Tensor flip(Index dim) const { return seen(layout_.flip(dim)); }
+  Tensor flip(const Dims& dims) const;
   Tensor broadcast_as(const Dims& shape) const {
     return seen(layout_.broadcast_to(shape, "broadcast_as"));
   }
@@ -151,6 +174,12 @@ class WICK_API Tensor {
   Tensor reshape(const Dims& shape) const;
   /// Dims [first, last] as one.
   Tensor flatten(Index first = 0, Index last = -1) const;
+  /// Pieces of `size` entries of a dim, side by side; the last one has what is left.
+  std::vector<Tensor> split(Index size, Index dim = 0) const;
+  /// Pieces of these sizes, whose sum is that of the dim.
+  std::vector<Tensor> split_with_sizes(const std::vector<Index>& sizes, Index dim = 0) const;
+  /// At most `count` pieces of ceil(size / count) entries, as PyTorch's chunk.
+  std::vector<Tensor> chunk(Index count, Index dim = 0) const;
 
   // --- Copies and casts ---
   /// This tensor if it is row-major without gaps, else a copy that is.
@@ -268,9 +297,56 @@ class WICK_API Tensor {
   Tensor upsample_nearest2d(Index height, Index width) const;
   Tensor upsample_bilinear2d(Index height, Index width, bool align_corners = false) const;
 
-  // --- Indexing ---
-  /// The entries ids[0], ids[1], ... along a dim; ids is rank 1 of u8, u32 or i64.
+  // --- Building: copies arranged in another way ---
+  /// The tensor repeats[i] times along dim i, end to end. More repeats than dims add leading dims.
+  Tensor repeat(const Dims& repeats) const;
+  /// repeat(), where missing repeats of leading dims are 1, as NumPy's tile.
+  Tensor tile(const Dims& repeats) const;
+  /// before[i] and after[i] >= 0 more elements at the ends of dim i, one of each for every dim.
+  /// reflect needs fewer than the dim has, replicate at least one to repeat.
+  Tensor pad(const Dims& before, const Dims& after, PadMode mode = PadMode::constant,
+             Scalar value = 0) const;
+  Tensor pad(Index dim, Index before, Index after, PadMode mode = PadMode::constant,
+             Scalar value = 0) const;
+  /// Element i moves to i + shift along a dim; what leaves at one end comes in at the other.
+  Tensor roll(Index shift, Index dim) const { return roll(Dims{shift}, Dims{dim}); }
+  Tensor roll(const Dims& shifts, const Dims& dims) const;
+  /// Of each matrix of the last two dims the elements with column - row <= diagonal (tril) or >=
+  /// diagonal (triu); zeros elsewhere.
+  Tensor tril(Index diagonal = 0) const;
+  Tensor triu(Index diagonal = 0) const;
+  /// [..] of u8, u32 or i64 -> [.., classes]: `on` at the class that an element names, else `off`.
+  Tensor one_hot(Index classes, DType dtype = DType::f32, Scalar on = 1, Scalar off = 0) const;
+
+  // --- Indexing: ids are u8, u32 or i64. One that is negative or too large is an `index` Error
+  // that names it and its place, and nothing is written ---
+  /// The entries ids[0], ids[1], ... along a dim; ids is of rank 1.
   Tensor index_select(Index dim, const Tensor& ids) const;
+  /// y[i, j, k] = x[i, ids[i, j, k], k] for dim 1. ids has the rank of x and is no larger but along
+  /// `dim`; y has its shape.
+  Tensor gather(Index dim, const Tensor& ids) const;
+  /// A copy with y[i, ids[i, j, k], k] = src[i, j, k] for dim 1, over the shape of ids, which is
+  /// nowhere larger than src nor, but along `dim`, than x. Of several writes to one element the
+  /// last in the order of the index along `dim` wins.
+  Tensor scatter(Index dim, const Tensor& ids, const Tensor& src) const;
+  /// scatter() that adds, in the order of the index along `dim`. Integers wrap; the small floats
+  /// add up in f32 and are rounded once.
+  Tensor scatter_add(Index dim, const Tensor& ids, const Tensor& src) const;
+  /// A copy with entry j of src added to entry ids[j] along a dim, as scatter_add() adds. ids is of
+  /// rank 1; src has the shape of x, but along `dim` as many entries as ids.
+  Tensor index_add(Index dim, const Tensor& ids, const Tensor& src) const;
+  /// A copy whose elements in these slices (one for each leading dim) are those of src, which
+  /// broadcasts. In place: copy_into(x.slice(..), src).
+  Tensor slice_assign(const std::vector<Slice>& slices, const Tensor& src) const;
+  /// A copy with `value` where the mask, which broadcasts to x, is not 0.
+  Tensor masked_fill(const Tensor& mask, Scalar value) const;
+
+  // --- Sorting along a dim: stable; NaN is greater than any number, -0 equals 0 ---
+  Tensor sort(Index dim = -1, bool descending = false) const;
+  /// The indices, as u32, that sort() would take the elements from.
+  Tensor argsort(Index dim = -1, bool descending = false) const;
+  /// The first k elements of sort(dim, largest) and of argsort(dim, largest).
+  TopK topk(Index k, Index dim = -1, bool largest = true) const;
 
  private:
   friend struct TensorAccess;
@@ -285,6 +361,12 @@ class WICK_API Tensor {
   Layout layout_;
 };
 
+/// The result of topk(): k elements of each line, best first, and where they were (u32).
+struct TopK {
+  Tensor values;
+  Tensor indices;
+};
+
 /// For ops inside the library: a tensor whose layout is known to fit.
 struct TensorAccess {
   static Tensor make(Storage storage, const Layout& layout) noexcept {
@@ -294,7 +376,8 @@ struct TensorAccess {
 
 // The `_into` forms write through `out`: any strided view of the right shape and dtype that is not
 // read-only and does not overlap itself. It may be an input itself; an overlap in part is an
-// `overlap` Error. An op that fails on its arguments has written nothing.
+// `overlap` Error. An op that fails on its arguments has written nothing. Those of indexing,
+// building and sorting are in arrange.h.
 #define WICK_UNARY(name, ...) WICK_API void name##_into(const Tensor& out, const Tensor& x);
 #define WICK_BINARY(name, ...)                                                    \
   WICK_API void name##_into(const Tensor& out, const Tensor& a, const Tensor& b); \
@@ -337,7 +420,6 @@ WICK_API void logsumexp_into(const Tensor& out, const Tensor& x, const Dims& dim
 WICK_API void any_into(const Tensor& out, const Tensor& x, const Dims& dims, bool keepdim = false);
 WICK_API void all_into(const Tensor& out, const Tensor& x, const Dims& dims, bool keepdim = false);
 WICK_API void cumsum_into(const Tensor& out, const Tensor& x, Index dim);
-WICK_API void index_select_into(const Tensor& out, const Tensor& x, Index dim, const Tensor& ids);
 /// out = alpha a b + beta out. With beta 0 the old out is not read. The output has the
 /// inputs' dtype, or f32 for the small floats, or bf16 or f16 for f32.
 WICK_API void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b, f64 alpha = 1,

@@ -3,6 +3,7 @@
 
 // Everything public. Programs that care about build times include the parts.
 
+#include "wick/arrange.h"                    // IWYU pragma: export
 #include "wick/conv.h"                       // IWYU pragma: export
 #include "wick/custom_op.h"                  // IWYU pragma: export
 #include "wick/einsum.h"                     // IWYU pragma: export

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/ops/samples.h"
-#include "wick/tensor.h"
+#include "wick/arrange.h"
 
 namespace wick {
 namespace {

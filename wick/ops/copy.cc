@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wick/kernels/copy.h"
+#include "wick/ops/copy.h"
 
 #include "wick/core/dispatch.h"
 #include "wick/kernels/cast.h"
+#include "wick/kernels/copy.h"
 #include "wick/kernels/fill.h"
 #include "wick/ops/check.h"
 #include "wick/ops/loop.h"
@@ -49,7 +50,9 @@ void convert_raw(const Tensor& out, const Tensor& x, const Layout& from) {
   });
 }
 
-void run(const Tensor& out, const Tensor& x) {
+}  // namespace
+
+void copy_elements(const Tensor& out, const Tensor& x) {
   const Layout from =
       x.shape() == out.shape() ? x.layout() : x.layout().broadcast_to(out.shape(), "copy");
   const DType to_type = out.dtype(), from_type = x.dtype();
@@ -65,18 +68,16 @@ void run(const Tensor& out, const Tensor& x) {
   });
 }
 
-}  // namespace
-
 void copy_into(const Tensor& out, const Tensor& x) {
   check_out("copy", out, out.shape(), out.dtype());
   if (x.shape() != out.shape()) (void)x.layout().broadcast_to(out.shape(), "copy");
   check_overlap("copy", out, x);
-  run(out, x);
+  copy_elements(out, x);
 }
 
 Tensor Tensor::copy() const {
   Tensor out = empty(shape(), dtype());
-  run(out, *this);
+  copy_elements(out, *this);
   return out;
 }
 
@@ -85,7 +86,7 @@ Tensor Tensor::contiguous() const { return is_contiguous() ? *this : copy(); }
 Tensor Tensor::to_dtype(DType wanted) const {
   if (wanted == dtype()) return *this;
   Tensor out = empty(shape(), wanted);
-  run(out, *this);
+  copy_elements(out, *this);
   return out;
 }
 
