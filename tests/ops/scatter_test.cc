@@ -48,7 +48,7 @@ TEST(Gather, RowsByRepeatedIds) {
 
 TEST(Gather, C062_OutOfRange) {
   const Tensor x = Tensor::arange(0, 6).reshape({2, 3});
-  const auto ids = [](std::vector<i64> v) { return Tensor::from_vector(v, {2, 2}); };
+  const auto ids = [](const std::vector<i64>& v) { return Tensor::from_vector(v, {2, 2}); };
   const Error e = error_of([&] { (void)x.gather(1, ids({0, 1, 3, 7})); });
   EXPECT_EQ(e.kind(), ErrorKind::index);
   EXPECT_THAT(e.message(), HasSubstr("got 3 at position [1, 0]"));

@@ -7,6 +7,7 @@
 #include "wick/base/env.h"
 #include "wick/base/made_once.h"
 #include "wick/base/str.h"
+#include "wick/parallel/fork.h"
 
 #if defined(__has_include)
 #if __has_include(<dlfcn.h>)
@@ -125,6 +126,7 @@ const BlasTable& blas_table(Blas engine) {
   static constinit std::array<MadeOnce<const BlasTable>, kBuilt.size()> tables;
   const auto i = static_cast<std::size_t>(engine);
   return tables[i].get([&] {
+    const NoForkScope no_fork;
     BlasTable t;
     t.info.engine = engine;
     t.info.built = kBuilt[i];

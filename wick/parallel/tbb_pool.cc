@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 
+#include "wick/parallel/fork.h"
 #include "wick/parallel/guest.h"
 #include "wick/parallel/tbb_executor.h"
 
@@ -86,7 +87,10 @@ void TbbPool::run(int threads, int ranks, FunctionRef<void(int)> f) {
 TbbPool::Arena& TbbPool::arena(int threads) {
   const std::lock_guard lock(making_);
   std::unique_ptr<Arena>& arena = arenas_[threads];
-  if (!arena) arena = std::make_unique<Arena>(threads, inside_);
+  if (!arena) {
+    const NoForkScope no_fork;
+    arena = std::make_unique<Arena>(threads, inside_);
+  }
   last_.store(arena.get(), std::memory_order_release);
   return *arena;
 }

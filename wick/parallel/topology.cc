@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "wick/base/made_once.h"
+#include "wick/parallel/fork.h"
 #include "wick/parallel/topology_sources.h"
 
 #if defined(__linux__)
@@ -150,7 +151,10 @@ Topology read_topology(const TopologySource& source) {
 
 const Topology& topology() {
   static constinit MadeOnce<const Topology> known;
-  return known.get([] { return std::make_unique<const Topology>(read_topology()); });
+  return known.get([] {
+    const NoForkScope no_fork;
+    return std::make_unique<const Topology>(read_topology());
+  });
 }
 
 }  // namespace wick
