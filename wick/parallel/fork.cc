@@ -29,7 +29,7 @@ void watch() {
 
 /// As the program starts: a first use that began to watch while another thread is inside fork()
 /// would be too late.
-[[maybe_unused]] const bool at_start = [] {
+[[maybe_unused]] const bool kWatchedFromTheStart = [] {
   fork_generation();
   return true;
 }();
