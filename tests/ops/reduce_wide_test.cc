@@ -429,7 +429,7 @@ TEST(Cumsum, AgainstAPlainLoopOverAnyViews) {
 TEST(ReduceWide, Errors) {
   const Tensor x = Tensor::ones({2, 3, 4});
   EXPECT_ERROR(x.prod({0, 0}), argument);
-  EXPECT_ERROR(x.var({3}), index);
+  EXPECT_ERROR(x.var(Dims{3}), index);
   EXPECT_ERROR(x.var(0, false, -1), argument);
   EXPECT_ERROR(x.std(0, false, kNaN), argument);
   EXPECT_ERROR(x.norm(3), argument);

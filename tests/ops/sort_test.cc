@@ -22,7 +22,7 @@ bool before(T a, T b) {
   return x < y;
 }
 
-/// argsort by std::stable_sort, line by line.
+/// argsort by std::sort, line by line; of equal elements the first comes first.
 Tensor sorted_places(const Tensor& x, int dim, bool descending) {
   const Tensor places = Tensor::empty(x.shape(), DType::u32);
   dispatch(x.dtype(), "test", [&]<Element T>(std::type_identity<T>) {
@@ -34,8 +34,10 @@ Tensor sorted_places(const Tensor& x, int dim, bool descending) {
       std::vector<u32> order(static_cast<std::size_t>(x.shape()[dim]));
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<u32>(i);
       const auto at = [&](u32 i) { return data[from + i * x.layout().strides[dim]]; };
-      std::stable_sort(order.begin(), order.end(), [&](u32 a, u32 b) {
-        return descending ? before(at(b), at(a)) : before(at(a), at(b));
+      std::sort(order.begin(), order.end(), [&](u32 a, u32 b) {
+        const bool first = before(at(a), at(b)), second = before(at(b), at(a));
+        if (!first && !second) return a < b;
+        return descending ? second : first;
       });
       for (std::size_t i = 0; i < order.size(); ++i)
         places.data<u32>()[to + static_cast<Index>(i) * places.layout().strides[dim]] = order[i];

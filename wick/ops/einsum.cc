@@ -224,8 +224,10 @@ bool is_one_dim(const Labelled& x, const Labels& labels, const Sizes& sizes) {
 }
 
 void sort_by_stride(Labels& labels, const Labelled& x) {
-  std::stable_sort(labels.begin(), labels.end(),
-                   [&](int a, int b) { return std::abs(x.stride(a)) > std::abs(x.stride(b)); });
+  // By insertion, which is stable. (clang finds a deprecated function in g++ 12's stable_sort.)
+  const auto wider = [&](int a, int b) { return std::abs(x.stride(a)) > std::abs(x.stride(b)); };
+  for (auto at = labels.begin(); at != labels.end(); ++at)
+    std::rotate(std::upper_bound(labels.begin(), at, *at, wider), at, at + 1);
 }
 
 Index size_of(const Labels& labels, const Sizes& sizes) {
