@@ -109,7 +109,7 @@ void check_nearest(std::string_view op, const Tensor& x) {
 /// Where the outputs of an axis lie between inputs.
 template <class C>
 struct Places {
-  using Place = kernels::Between<C>::Place;
+  using Place = typename kernels::Between<C>::Place;
   Buffer<Place> low, high;
   Buffer<C> part;
   kernels::Between<C> between() const { return {low.data(), high.data(), part.data()}; }
